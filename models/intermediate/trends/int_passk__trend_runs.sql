@@ -1,5 +1,5 @@
-{#- The runs of each trend: the latest ones of an agent on a suite, at each k those that have tried nearly all tasks of the last
-    one k times. -#}
+{#- The runs of each trend: the latest ones of an agent on a suite, at each k those that have tried nearly all tasks of the
+    last one k times. -#}
 {%- set line = ['suite', 'last_run_id', 'k'] %}
 {%- set most = passk._setting('passk_trend_runs') %}
 
@@ -52,7 +52,8 @@ histogram as (
     count(*) as tasks
   from tried
   inner join tried as last_tried
-    on {{ passk._same_keys(['suite', 'last_run_id', 'task_id'], 'tried', 'last_tried') }} and last_tried.run_id = last_tried.last_run_id
+    on {{ passk._same_keys(['suite', 'last_run_id', 'task_id'], 'tried', 'last_tried') }}
+  where last_tried.run_id = last_tried.last_run_id
   group by
     tried.suite,
     tried.last_run_id,
@@ -94,7 +95,9 @@ alike as (
 ),
 
 chosen as (
-  select *
+  select
+    *,
+    row_number() over (partition by {{ line | join(', ') }} order by place) as place_in_line
   from alike
   where runs_back <= {{ most }}
 ),
@@ -110,9 +113,11 @@ sets as (
 )
 
 select
-  {% for key in line %}chosen.{{ key }}, {% endfor %}
+  chosen.suite,
+  chosen.last_run_id,
+  chosen.k,
   chosen.run_id,
-  row_number() over (partition by {% for key in line %}chosen.{{ key }}{{ ', ' if not loop.last }}{% endfor %} order by chosen.place) as place,
+  chosen.place_in_line as place,
   sets.runs,
   sets.all_runs,
   sets.run_set,

@@ -26,9 +26,9 @@ tried as (
     members.set_number,
     members.place,
     members.runs,
-    case when members.run_id = members.last_run_id then 1 else 0 end as is_last,
     counts.n,
     counts.c,
+    case when members.run_id = members.last_run_id then 1 else 0 end as is_last,
     min(counts.n) over (partition by members.set_number, counts.task_id) as least_n,
     count(*) over (partition by members.set_number, counts.task_id) as tried_in
   from members
@@ -66,21 +66,27 @@ lines as (
 {# The tasks that all runs have are among those of the last one. #}
 sizes as (
   select
-    {% for key in line %}lines.{{ key }}, {% endfor %}
+    lines.suite,
+    lines.last_run_id,
+    lines.k,
     cast(sum(counts.tasks) as {{ bigint }}) as last_tasks,
     cast(sum(counts.is_common * counts.tasks) as {{ bigint }}) as common_tasks,
-    cast(sum(case when counts.least_n >= lines.k then counts.is_common * counts.tasks else 0 end) as {{ bigint }}) as tasks,
+    cast(
+      sum(case when counts.least_n >= lines.k then counts.is_common * counts.tasks else 0 end) as {{ bigint }}
+    ) as tasks,
     min(case when counts.is_common = 1 and counts.least_n >= lines.k then counts.least_n end) as least_n
   from lines
   inner join tasks_by_count as counts
     on lines.set_number = counts.set_number
   where counts.is_last = 1
-  group by {% for key in line %}lines.{{ key }}{{ ', ' if not loop.last }}{% endfor %}
+  group by lines.suite, lines.last_run_id, lines.k
 ),
 
 run_values as (
   select
-    {% for key in line %}lines.{{ key }}, {% endfor %}
+    lines.suite,
+    lines.last_run_id,
+    lines.k,
     counts.place,
     sum(counts.tasks * states.pass_at_k) / sum(counts.tasks) as pass_at_k,
     sum(counts.tasks * states.pass_hat_k) / sum(counts.tasks) as pass_hat_k
@@ -90,14 +96,15 @@ run_values as (
   inner join {{ ref('int_passk__states') }} as states
     on counts.n = states.n and counts.c = states.c and lines.k = states.k
   where counts.is_common = 1 and counts.least_n >= lines.k
-  group by {% for key in line %}lines.{{ key }}, {% endfor %}counts.place
+  group by lines.suite, lines.last_run_id, lines.k, counts.place
 )
 
 select
-  {% for key in line %}lines.{{ key }}, {% endfor %}
+  lines.suite,
+  lines.last_run_id,
+  lines.k,
   lines.first_run_id,
   lines.runs,
-  lines.all_runs - lines.runs as left_out_runs,
   sizes.last_tasks,
   lines.last_eligible_tasks,
   sizes.common_tasks,
@@ -105,7 +112,8 @@ select
   sizes.least_n,
   run_values.place,
   run_values.pass_at_k,
-  run_values.pass_hat_k
+  run_values.pass_hat_k,
+  lines.all_runs - lines.runs as left_out_runs
 from lines
 inner join sizes
   on {{ passk._same_keys(line, 'lines', 'sizes') }}
