@@ -130,7 +130,9 @@ def test_axe_finds_no_serious_violation(visit: Callable[..., Any], mode: str, wi
     assert found == {}
 
 
-COLUMN_FOR_EACH_RUN: Final = frozenset({"Heat map of the tasks by run", "Tasks by run"})
+COLUMN_FOR_EACH_RUN: Final = frozenset(
+    {"Heat map of the tasks by run", "Tasks to choose from", "Tasks by run"}
+)
 WIDER: Final = """() => [...document.querySelectorAll('body *')].filter(one => {
     if (one.getBoundingClientRect().right <= innerWidth + 1) return false;
     for (let above = one.parentElement; above !== document.body; above = above.parentElement)
@@ -158,13 +160,15 @@ OVERLAPPING: Final = """() => [...document.querySelectorAll('figure svg .role-ax
 })"""
 
 
-def check_layout(page: Any, width: int, may_scroll: frozenset[str] = frozenset()) -> None:
+def check_layout(
+    page: Any, width: int, may_scroll: frozenset[str] = frozenset(), lacks: tuple[str, ...] = ()
+) -> None:
     """Measure every element that does not scroll by itself, and every drawing.
 
     On a phone, tables scroll sideways; on a desk, only those that ``may_scroll``.
     """
     headings = [text.lower() for text in page.locator("h3").all_inner_texts()]
-    assert [section for section in SECTIONS if section not in headings] == []
+    assert [section for section in SECTIONS if section not in headings] == [*lacks]
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(WIDER) == []
@@ -189,7 +193,9 @@ def test_few_and_many_runs_fit(
     for width in (390, 800, 1280, 1920):
         page = browser.new_page(viewport={"width": width, "height": 900})
         page.goto(make_report(runs, tasks).as_uri())
-        check_layout(page, width, COLUMN_FOR_EACH_RUN if runs == 40 else frozenset())
+        may_scroll = COLUMN_FOR_EACH_RUN if runs == 40 else frozenset[str]()
+        # Of two runs, each is of another agent, which has no releases yet.
+        check_layout(page, width, may_scroll, ("over releases",) if runs == 2 else ())
         page.close()
 
 
