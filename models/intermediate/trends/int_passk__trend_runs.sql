@@ -30,8 +30,7 @@ tried as (
     latest.run_id,
     latest.place,
     counts.task_id,
-    counts.n,
-    counts.c
+    counts.n
   from latest
   inner join {{ ref('int_passk__task_counts') }} as counts
     on latest.run_id = counts.run_id and latest.suite = counts.suite

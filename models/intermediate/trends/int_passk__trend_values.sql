@@ -3,7 +3,7 @@
 {%- set line = ['suite', 'last_run_id', 'k'] %}
 
 {#- Most k have the same runs, so the tasks are read once for each set of runs, not for each k. -#}
-with runs as (
+with trend_runs as (
   select
     *,
     dense_rank() over (order by suite, last_run_id, run_set) as set_number
@@ -18,7 +18,7 @@ members as (
     run_id,
     place,
     runs
-  from runs
+  from trend_runs
 ),
 
 tried as (
@@ -59,7 +59,7 @@ lines as (
     max(runs) as runs,
     max(all_runs) as all_runs,
     max(last_eligible_tasks) as last_eligible_tasks
-  from runs
+  from trend_runs
   group by {{ line | join(', ') }}, set_number
 ),
 

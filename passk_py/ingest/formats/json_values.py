@@ -48,10 +48,13 @@ def text(value: Json) -> str | None:
 
 
 def first_line(value: Json) -> str:
-    """Take the first line of a text, cut short; empty where there is none."""
-    if not isinstance(value, str):
-        return ""
-    return next(iter(value.strip().splitlines()), "")[:_LONGEST_LINE]
+    """Take the first line of a text; empty where there is none."""
+    return next(iter(value.strip().splitlines()), "") if isinstance(value, str) else ""
+
+
+def short_line(value: Json) -> str:
+    """Take the first line of a text, cut short, as a reason; empty where there is none."""
+    return first_line(value)[:_LONGEST_LINE]
 
 
 def number(value: Json) -> float | None:

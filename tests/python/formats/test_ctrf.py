@@ -143,6 +143,12 @@ def test_starts_may_be_in_seconds(start: Any, report_of: Callable[..., Any]) -> 
     assert row["started_at"].isoformat() == "2026-11-28T00:28:01"
 
 
+def test_a_timeout_is_found_in_a_long_message(report_of: Callable[..., Any]) -> None:
+    message = f"expected {'x' * 230}, but the call timed out"
+    (row,) = report_of(case(status="failed", message=message)).attempts
+    assert (row["outcome"], row["outcome_reason"]) == ("failed", "timeout")
+
+
 def test_reports_of_the_first_versions_have_results_only(
     tmp_path: Path, harness_log: Callable[..., Any]
 ) -> None:

@@ -334,13 +334,18 @@ def test_the_verdict_is_that_of_the_scorer_that_inspect_shows_first(
 def test_the_first_of_several_values_decides_with_a_warning(
     tmp_path: Path, harness_log: Callable[..., Any]
 ) -> None:
-    rows = [row(value={"safe": 0, "useful": 1}), row("b", value={"safe": 1, "useful": 1})]
+    values = [{"safe": 0, "useful": 1}, {"useful": 1, "safe": 0}, {"none": None, "safe": 1}]
+    rows = [row(str(place), value=one) for place, one in enumerate(values)]
     log = harness_log(json_log(tmp_path, rows))
-    assert [one["outcome"] for one in log.attempts] == ["failed", "passed"]
+    assert [one["outcome"] for one in log.attempts] == ["failed", "passed", "excluded"]
     (file,) = log.report.files
     assert file.is_doubtful
-    assert "scores.match.safe decided what passed, as the first of its values" in file.message
-    assert file.message.endswith("The others are tags: useful.")
+    for first, other in (("safe", "useful"), ("useful", "safe")):
+        assert (
+            f"scores.match.{first} decided what passed, as the first of several values. The "
+            f"others are {other}."
+        ) in file.message
+    assert "none" not in file.message
     alone = harness_log(json_log(tmp_path, [row(value={"useful": 1})]))
     assert not alone.report.files[0].is_doubtful
 

@@ -277,9 +277,15 @@ FILES = {
     ),
     "rows with numbers of their own": Strange(
         "numbers.csv",
-        "id,question,correct\n1,q,true\n2,q,false\n3,r,true\n",
+        "id,question,correct\n1,q,true\n2,q,false\n3,r,true\n4,r,true\n",
         ("task_id=$.question", "passed=$.correct", "attempt=in_order"),
-        [("q", 1, "passed", None), ("q", 2, "failed", None), ("r", 1, "passed", None)],
+        [("q", 1, "passed", None), ("q", 2, "failed", None), ("r", 1, "passed", None), ("r", 2, "passed", None)],
+    ),
+    "numbered tasks of one model": Strange(
+        "models.csv",
+        "id,name,input,correct\n1,gpt-4,,true\n2,gpt-4,,false\n3,gpt-4,x,true\n",
+        ("task_id=$.id", "passed=$.correct", "attempt=in_order"),
+        [("1", 1, "passed", None), ("2", 1, "failed", None), ("3", 1, "passed", None)],
     ),
     "seeds that are keys": Strange(
         "seeds.json",

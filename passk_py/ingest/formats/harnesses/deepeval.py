@@ -52,6 +52,7 @@ _RESULTS: Final = "test_results"
 _MADE_UP: Final = re.compile(r"(?:conversational_)?test_case_\d+")
 _HEADS: Final = ("testFile", "identifier", "hyperparameters")
 _JUDGE: Final = "judge_error"
+_LONGEST_ERROR: Final = 100
 _MOST_TASKS: Final = 100_000
 _METRICS: Final = ("metricsData", "metricsMetadata", "metrics_data")
 _METADATA: Final = ("metadata", "additionalMetadata", "additional_metadata")
@@ -277,7 +278,7 @@ def _graded(metrics: Json) -> tuple[Any, str | None]:
             continue
         said, score, passed = text(metric.get("error")), metric.get("score"), metric.get("success")
         if said or (score is None and passed is False):
-            error = error or first_line(said or "no score") or "error"
+            error = error or first_line(said or "no score")[:_LONGEST_ERROR] or "error"
         elif passed is None:
             continue
         else:

@@ -26,9 +26,9 @@ from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import (
     at,
     dict_at,
-    first_line,
     list_at,
     number,
+    short_line,
     small_tags,
     text,
 )
@@ -178,7 +178,7 @@ class Hal(JsonHarness):
 
 def _graded(result: Json) -> dict[str, Any]:
     """Give what the benchmark said of a task, or of a variation of its prompt."""
-    broken = first_line(result) or "error" if isinstance(result, str) else None
+    broken = short_line(result) or "error" if isinstance(result, str) else None
     variation = small_tags({"prompt_variation_id": at(result, "prompt_variation_id")})
     return {
         "outcome_reason": broken,

@@ -31,8 +31,9 @@ log is one object of the same names, with whole samples in ``samples``.
 
 from __future__ import annotations
 
+import itertools
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.common.errors import PasskError
 from passk_py.ingest.containers.json_walk import EACH
@@ -70,6 +71,8 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.harness import Record
     from passk_py.ingest.formats.sample import Sample
 
+_SHOWN: Final = 5
+
 
 class Inspect(JsonHarness):
     """Inspect's logs."""
@@ -104,7 +107,8 @@ class Inspect(JsonHarness):
     )
     verdict_rule = (
         "value_to_float(value) reaches --score-threshold, 1 by default; of the scorer in "
-        "results.headline or of the first scorer, and of the first of its values, with a warning"
+        "results.headline or of the first scorer; of its first value, with a warning, if it has "
+        "several and results.headline names none"
     )
     attempt_rule = "epoch"
     uses_threshold = True
@@ -275,10 +279,11 @@ class Inspect(JsonHarness):
 
     def warnings(self, log: Log) -> Iterable[str]:
         """Say which of several values decided, where the log does not say it."""
-        for name, others in list(log.heads.get("guessed", {}).items())[:1]:
+        guessed = log.heads.get("guessed", {})
+        for name, others in itertools.islice(guessed.items(), _SHOWN):
             yield (
-                f"scores.{name} decided what passed, as the first of its values. The others are "
-                f"tags: {listed(others, 5)}."
+                f"scores.{name} decided what passed, as the first of several values. The others "
+                f"are {listed(others, _SHOWN)}."
             )
 
     def expected(self, log: Log) -> Iterable[Expected]:

@@ -117,7 +117,7 @@ def _verdict_of(
     inner = None
     if isinstance(value, dict):
         inner = name if name in value else next(iter(value), None)
-        if inner != name and len(value) > 1:
+        if inner != name and len(value) > 1 and value[inner] is not None:
             guessed[f"{found}.{inner}"] = tuple(one for one in value if one != inner)
         value = value.get(inner)
     return score, value, (str(found), inner)

@@ -17,7 +17,7 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from passk_py.ingest.containers.json_walk import EACH
-from passk_py.ingest.containers.shape import ANY, RAW, decoded_or_none, decoder
+from passk_py.ingest.containers.shape import ANY, decoded_or_none, decoder
 from passk_py.ingest.formats.digests import digest_of
 from passk_py.ingest.formats.harness import Expected, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
@@ -57,7 +57,7 @@ class LiveCodeBench(JsonHarness):
 
     name = "livecodebench"
     title = "LiveCodeBench's _eval_all.json"
-    reader_version = 2
+    reader_version = 1
     container = "json_list"
     suffixes = (".json",)
     recognised_by = "a list of objects with question_id and graded_list"
@@ -69,7 +69,7 @@ class LiveCodeBench(JsonHarness):
         ("outcome", "graded_list"),
         ("outcome_reason", "error_code in the sample's metadata, in words"),
         ("model", "the folder, if the file's name is <scenario>_<n>_<temperature>"),
-        ("output_hash", "SHA-256 of the sample in code_list or pred_list, as bytes in the file"),
+        ("output_hash", "SHA-256 of the sample in code_list, or in pred_list"),
         ("tags", "difficulty, platform, contest_id, contest_date; temperature of the file's name"),
         ("transcript", "the problem: the file, and # with its JSON pointer"),
     )
@@ -86,12 +86,13 @@ class LiveCodeBench(JsonHarness):
     differs_by_run = False
     labels: ClassVar[dict[str, str]] = {"task_id": "question_id", "passed": "graded_list"}
     rows_at = (EACH,)
-    shape: ClassVar[dict[str, Any]] = {
-        **dict.fromkeys(("question_id", "id", "test_id", "graded_list", "metadata", *_TAGS), ANY),
-        "code_list": [RAW],
-        "pred_list": [RAW],
-        "original_code_list": RAW,
-    }
+    shape: ClassVar[dict[str, Any]] = dict.fromkeys(
+        (
+            *("question_id", "id", "test_id", "code_list", "pred_list", "graded_list"),
+            *("metadata", "original_code_list", *_TAGS),
+        ),
+        ANY,
+    )
 
     def recognises(self, sample: Sample) -> bool:
         """Tell from the keys of the first problem, or from those before its samples."""

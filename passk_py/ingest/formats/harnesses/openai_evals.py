@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from passk_py.ingest.containers.shape import ANY
 from passk_py.ingest.formats.harness import Record, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
-from passk_py.ingest.formats.json_values import at, dict_at, first_line, list_at, number, text
+from passk_py.ingest.formats.json_values import at, dict_at, list_at, number, short_line, text
 from passk_py.ingest.formats.platforms.named_scores import judged_row
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class OpenAiEvals(JsonHarness):
             said["score"] = next((one for one in found if one is not None), said["score"])
         elif kind == "error":
             parts = filter(None, (text(at(data, name)) for name in ("type", "message")))
-            said["outcome_reason"] = first_line(": ".join(parts)) or "error"
+            said["outcome_reason"] = short_line(": ".join(parts)) or "error"
         for theirs, ours in _TOKENS.items():
             tokens = at(data, "usage", theirs)
             if type(tokens) is int:

@@ -37,7 +37,7 @@ from passk_py.ingest.formats.harnesses.promptfoo_tests import (
     variables_of,
 )
 from passk_py.ingest.formats.json_harness import JsonHarness
-from passk_py.ingest.formats.json_values import at, dict_at, first_line, small_tags, text
+from passk_py.ingest.formats.json_values import at, dict_at, short_line, small_tags, text
 from passk_py.ingest.formats.kinds import Refusal
 from passk_py.ingest.formats.mappings.mapping import IN_ORDER, map_options
 from passk_py.ingest.formats.mappings.mapping_rows import path_of
@@ -354,7 +354,7 @@ def _count(value: Json) -> int:
 
 
 def _reason(error: Json) -> str:
-    said = first_line(text(error))
+    said = short_line(text(error))
     if said.startswith("Evaluation timed out"):
         return "timeout"
     return said or "error"

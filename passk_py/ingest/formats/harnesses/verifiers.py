@@ -25,9 +25,9 @@ from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import (
     at,
     dict_at,
-    first_line,
     list_at,
     number,
+    short_line,
     small_tags,
     text,
     time_of,
@@ -315,7 +315,7 @@ def _error_of(error: Json) -> str | None:
     if isinstance(error, dict):
         return text(error.get("error")) or "error"
     if isinstance(error, str):
-        return first_line(error).split("(", 1)[0] or "error"
+        return short_line(error).split("(", 1)[0] or "error"
     return None if error is None else "error"
 
 

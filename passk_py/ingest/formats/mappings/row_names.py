@@ -18,6 +18,7 @@ from passk_py.ingest.formats.mappings.row_values import (
     are_texts,
     are_times,
     are_uuids,
+    come_again,
     good_word,
     is_flag,
     is_number,
@@ -41,6 +42,7 @@ _TASK: Final = (
     *("scenarioid", "scenario", "promptid", "docid", "testname", "nodeid"),
 )
 # Anything may be called so, rows and what is above them.
+_ASKED: Final = ("question", "prompt", "input")
 _ANY: Final = ("test", "id", "name", "key", "question", "prompt", "input", "title")
 _FLAG: Final = (
     *("passed", "pass", "ok", "success", "successful", "succeeded", "iscorrect", "correct"),
@@ -194,8 +196,7 @@ def _task(rows: Rows, verdict: dict[str, str] | None) -> str | None:
     # A row that has an id of its own is a try of what it is about.
     named = _named((path for path in own if not are_uuids(own[path])), _ANY) or _named(own, _ANY)
     if named and are_row_numbers(own[named]):
-        again = (path for path in own if len(set(map(str, own[path]))) < len(own[path]))
-        named = _named(again, _ANY) or named
+        named = _named((path for path in own if come_again(own[path])), _ASKED) or named
     texts = [value for value in own.get(named or (), ()) if isinstance(value, str)]
     if named and texts and not rows.are_tries and not any(map(str.isdecimal, texts)):
         return _path(named, 0)

@@ -88,6 +88,12 @@ def are_row_numbers(values: list[Any]) -> bool:
     return all(map(str.isdecimal, numbers)) and len(set(numbers)) == len(numbers)
 
 
+def come_again(values: list[Any]) -> bool:
+    """Tell whether there are several texts, and each comes about twice or more."""
+    different = set(map(str, values)) if all(values) else set[str]()
+    return 1 < len(different) <= len(values) / 2
+
+
 def are_texts(keys: list[Any]) -> bool:
     """Tell whether there are any, and all are texts."""
     return bool(keys) and all(isinstance(key, str) for key in keys)

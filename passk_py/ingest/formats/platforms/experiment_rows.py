@@ -17,7 +17,7 @@ from passk_py.ingest.containers.shape import ANY, Shape, decoded_or_none, decode
 from passk_py.ingest.containers.table import read_table
 from passk_py.ingest.formats.harness import Record
 from passk_py.ingest.formats.json_harness import JsonHarness
-from passk_py.ingest.formats.json_values import first_line, text
+from passk_py.ingest.formats.json_values import short_line, text
 from passk_py.ingest.formats.platforms.named_scores import EVALUATOR_ERROR, RULE, Scores
 from passk_py.ingest.formats.task_names import LONGEST_TASK, shortened
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.harness import Log
     from passk_py.ingest.formats.sample import Sample
 
-LONGEST_REASON: Final = 200
 
 _DELIMITERS: Final = ",;\t"
 _DECODE: Final = decoder(ANY)
@@ -215,4 +214,4 @@ def error_in(value: Json) -> str | None:
     if traceback and not before.strip():
         # The last line of a traceback is the error.
         before = value.strip().splitlines()[-1]
-    return first_line(before)[:LONGEST_REASON] or "error"
+    return short_line(before) or "error"

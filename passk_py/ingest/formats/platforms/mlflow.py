@@ -31,9 +31,9 @@ from passk_py.ingest.formats.digests import digest_of
 from passk_py.ingest.formats.json_harness import JsonHarness
 from passk_py.ingest.formats.json_values import (
     at,
-    first_line,
     list_at,
     number,
+    short_line,
     small_tags,
     text,
     time_of,
@@ -280,7 +280,7 @@ def _scorer_error(row: dict[str, Any], column: str) -> str | None:
     if row.get(column) is not None:
         return None
     said = text(row.get(f"{name}/error_message")) or text(row.get(f"{name}/error_code"))
-    return first_line(said) or None
+    return short_line(said) or None
 
 
 def _get(row: dict[str, Any], name: str) -> Json:
@@ -303,7 +303,7 @@ def _error_of(row: dict[str, Any]) -> str | None:
         return "in_progress"
     if state != "ERROR":
         return None
-    said = (first_line(at(span, "status", "message")) for span in list_at(row, "spans"))
+    said = (short_line(at(span, "status", "message")) for span in list_at(row, "spans"))
     return next(filter(None, said), "error")
 
 

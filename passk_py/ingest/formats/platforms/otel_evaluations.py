@@ -28,12 +28,13 @@ from passk_py.ingest.formats.json_values import (
     at,
     dict_at,
     list_at,
+    short_line,
     small_tags,
     text,
     time_of,
 )
 from passk_py.ingest.formats.kinds import listed
-from passk_py.ingest.formats.platforms.experiment_rows import LONGEST_REASON, Experiment
+from passk_py.ingest.formats.platforms.experiment_rows import Experiment
 from passk_py.ingest.formats.platforms.named_scores import Scores, typed_cell, verdict_in
 from passk_py.ingest.formats.platforms.otlp_values import attributes, nanoseconds
 
@@ -268,7 +269,7 @@ class OtelEvaluations(Experiment):
         failed = at(span, "status", "code") in _FAILED
         try:
             judged = (
-                {"outcome_reason": (text(said.get("error.type")) or "error")[:LONGEST_REASON]}
+                {"outcome_reason": short_line(text(said.get("error.type"))) or "error"}
                 if failed
                 else self.judge(case.scores, log)
             )

@@ -26,7 +26,7 @@ from passk_py.ingest.containers.shape import ANY, decoded_or_none, decoder
 from passk_py.ingest.formats.digests import digest_of
 from passk_py.ingest.formats.harness import Expected
 from passk_py.ingest.formats.json_harness import JsonHarness
-from passk_py.ingest.formats.json_values import at, dict_at, first_line, list_at, small_tags, text
+from passk_py.ingest.formats.json_values import at, dict_at, list_at, short_line, small_tags, text
 from passk_py.ingest.formats.platforms.named_scores import EVALUATOR_ERROR, judged_row
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class PydanticEvals(JsonHarness):
             log.heads["repeat"] = max(log.heads["repeat"], int(repeat[2]))
         metrics, error = dict_at(row, "metrics"), row.get("error_message")
         if error is not None:
-            judged = {"outcome_reason": first_line(error) or "error"}
+            judged = {"outcome_reason": short_line(error) or "error"}
         else:
             judged = _judged(row, None if log.has_threshold else log.heads["highest"])
         tags = small_tags(row.get("metadata")) | small_tags(row.get("attributes"))
@@ -159,7 +159,7 @@ class PydanticEvals(JsonHarness):
             said = {f"{kind}.{one}": at(result, "value") for one, result in values.items()}
             tags |= small_tags(said)
         if error is None and "outcome_reason" in judged:
-            why = first_line(at(list_at(row, "evaluator_failures"), 0, "error_message"))
+            why = short_line(at(list_at(row, "evaluator_failures"), 0, "error_message"))
             tags[EVALUATOR_ERROR] = why or EVALUATOR_ERROR
         yield {
             "task_id": source or name,

@@ -20,7 +20,7 @@ from passk_py.ingest.containers.json_walk import EACH
 from passk_py.ingest.containers.shape import ANY
 from passk_py.ingest.formats.harness import Expected, Unfit
 from passk_py.ingest.formats.json_harness import JsonHarness
-from passk_py.ingest.formats.json_values import at, first_line, list_at, number, small_tags, text
+from passk_py.ingest.formats.json_values import at, list_at, number, short_line, small_tags, text
 from passk_py.ingest.formats.kinds import Refusal
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Playwright(JsonHarness):
             return None
         message = at(errors, 0, "message")
         return Refusal(
-            f"no tests, because Playwright failed: {first_line(message)}",
+            f"no tests, because Playwright failed: {short_line(message)}",
             "Correct the tests or their configuration, and run them again.",
         )
 
@@ -133,7 +133,7 @@ class Playwright(JsonHarness):
     def warnings(self, log: Log) -> Iterable[str]:
         """Say what went wrong beside the tests."""
         if errors := list_at(log.heads, "errors"):
-            message = first_line(at(errors, 0, "message"))
+            message = short_line(at(errors, 0, "message"))
             yield f"Playwright reports errors outside of the tests, the first one is: {message}"
 
 

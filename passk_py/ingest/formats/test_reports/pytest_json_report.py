@@ -18,7 +18,7 @@ from passk_py.ingest.containers.open_bytes import open_log
 from passk_py.ingest.containers.shape import ANY, decoder
 from passk_py.ingest.formats.harness import Expected, Unfit, expected_of_each
 from passk_py.ingest.formats.json_harness import JsonHarness
-from passk_py.ingest.formats.json_values import at, first_line, number, text
+from passk_py.ingest.formats.json_values import at, first_line, number, short_line, text
 from passk_py.ingest.formats.run_names import pytest_repeat, pytest_repeats, said_of_unrepeated
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class PytestJsonReport(JsonHarness):
         passed = None if ended is None else _VERDICTS.get(ended)
         reason = None if passed else ended
         if ended is None:
-            reason = first_line(at(row, "setup", "crash", "message")) or "error"
+            reason = short_line(at(row, "setup", "crash", "message")) or "error"
         elif passed is False:
             said = first_line(at(row, "call", "crash", "message")).lower()
             reason = "timeout" if "timeout" in said else None
