@@ -173,6 +173,18 @@ def test_another_connection_of_the_process_keeps_its_settings(
     assert rows == [(2,)]
 
 
+def test_a_log_alone_is_written_once_and_several_to_the_write_ahead_log_first(
+    landing: Landing, row: dict[str, Any]
+) -> None:
+    wal = landing.database.with_name(f"{landing.database.name}.wal")
+    with duckdb.connect(str(landing.database)) as connection:
+        load(landing.lines(row), database=connection)
+        assert not wal.exists()
+        more = [landing.write(f"{n}.jsonl", json.dumps(row | {"attempt": n})) for n in (7, 8)]
+        load(more, database=connection)
+        assert wal.stat().st_size > 0
+
+
 def test_an_existing_database_keeps_its_tables(landing: Landing, row: dict[str, Any]) -> None:
     with duckdb.connect(str(landing.database)) as connection:
         connection.execute("create table mine as select 1 as x")
