@@ -22,11 +22,9 @@ from passk_py.stats.estimators import ArgumentError
 from passk_py.stats.estimators.arguments import checked_confidence, checked_ks, checked_share
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Iterable, Mapping, Sequence
 
     from passk_py.metrics.comparisons.run_pairs import Pair
-    from passk_py.stats.permutations import PairCounts
 
 MOST_RANKED: Final = 40
 """The default of the var ``passk_ranked_runs``, which a test holds it to."""
@@ -46,8 +44,8 @@ _DIGITS: Final = 10
 class Shared(NamedTuple):
     """The tasks of an older and a newer run."""
 
-    histogram: Counter[PairCounts]
-    """How many tasks of both have the same counts."""
+    histogram: pl.DataFrame
+    """How many tasks of both have the same counts, as of :meth:`Pair.histogram`."""
     older_only: int
     newer_only: int
 

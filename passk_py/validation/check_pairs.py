@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
+import polars as pl
+
 from passk_py.common.sql_text import quote
 from passk_py.metrics.rankings import shared_tasks
 from passk_py.validation.recompute import pairs as recompute_pairs
@@ -13,8 +15,6 @@ from passk_py.validation.set_aside import in_batches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    import polars as pl
 
     from passk_py.metrics.comparisons.run_pairs import Pair
     from passk_py.metrics.rankings import Shared
@@ -71,7 +71,7 @@ def _compare(
     chosen: list[Key] = []
     for pair in pairs:
         found = counts.pair(*pair)
-        if max((state.attempts for state in found.histogram()), default=0) > _MOST_PERMUTED:
+        if _attempts(found.histogram()) > _MOST_PERMUTED:
             compared.left_out.append(
                 f"{pair[1]} and {pair[2]} in {pair[0]} were not compared: a task has more than "
                 f"{_MOST_PERMUTED:,} attempts in both runs."
@@ -98,6 +98,12 @@ def _compare(
     )
 
 
+def _attempts(histogram: pl.DataFrame) -> int:
+    """Give the most attempts that a task has in both runs."""
+    both = pl.col("baseline_n") + pl.col("candidate_n")
+    return histogram.select(both.max()).item() or 0
+
+
 def compare_rankings(
     compared: Compared, counts: Counts, runs: pl.DataFrame, values: pl.DataFrame
 ) -> pl.DataFrame | None:
@@ -107,7 +113,7 @@ def compare_rankings(
     for suite, names in ranked.items():
         for newer, older in combinations(names, 2):
             found = shared_tasks(counts.pair(suite, older, newer))
-            if max((state.attempts for state in found.histogram), default=0) > _MOST_PERMUTED:
+            if _attempts(found.histogram) > _MOST_PERMUTED:
                 compared.left_out.append(
                     f"The ranks were not recomputed: a task of {suite} has more than "
                     f"{_MOST_PERMUTED:,} attempts in two runs."

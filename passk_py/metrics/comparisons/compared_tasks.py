@@ -77,9 +77,11 @@ def compare_tasks(
 
 def task_comparisons(pair: Pair, *, confidence: float) -> pl.DataFrame:
     """Compare the tasks of a pair, each for itself."""
-    states = [one for one in pair.histogram() if one.baseline_n and one.candidate_n]
+    counted = pair.histogram().filter(pl.min_horizontal("baseline_n", "candidate_n") > 0)
     # Those with the same ways to deal their passes one after the other.
-    states.sort(key=lambda one: (one.baseline_n, one.candidate_n, one.passes))
+    passes = pl.col("baseline_c") + pl.col("candidate_c")
+    in_order = counted.sort("baseline_n", "candidate_n", passes).select(PairCounts._fields)
+    states = [PairCounts(*counts) for counts in in_order.iter_rows()]
     tested = pl.DataFrame(
         [
             (

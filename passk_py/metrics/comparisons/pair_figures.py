@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from functools import cache
+from operator import mul
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import polars as pl
 
 from passk_py.metrics.states import related, score, variance_within
 from passk_py.metrics.uncertainty import floor_of_difference
@@ -14,7 +16,8 @@ from passk_py.stats.distributions import normal_quantile, p_value, student_quant
 from passk_py.stats.permutations import variance_of_difference
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections import Counter
+    from collections.abc import Iterable, Sequence
 
     from passk_py.metrics.states import Related
     from passk_py.stats.permutations import PairCounts
@@ -23,6 +26,8 @@ LEAST_DECIDING: Final = 6
 """A verdict needs so many tasks that could come out differently."""
 _TINY: Final = 1e-60
 """A smaller difference counts as none in sums of powers."""
+_NONE: Final = pl.Series([0.0])
+_ATTEMPTS: Final = ("baseline_n", "candidate_n")
 
 
 class Sums(NamedTuple):
@@ -42,10 +47,6 @@ class Sums(NamedTuple):
     within: float
 
 
-Side = tuple[int, int]
-"""The n and c of a task in one of the runs."""
-
-
 def related_differences(
     families: Iterable[Counter[PairCounts]], metric: str, k: int, mean: float
 ) -> Related | None:
@@ -63,16 +64,31 @@ def related_differences(
 
 
 @dataclass(frozen=True, slots=True)
+class _Side:
+    """One run of the tasks with n >= k in both."""
+
+    states: list[tuple[int, int]]
+    """The different n and c."""
+    tasks: list[int]
+    """How many tasks have each."""
+    places: pl.Series
+    """Where among them the state of each row of the histogram is."""
+
+    def total(self, values: Sequence[float]) -> float:
+        """Add up a value of each state over the tasks."""
+        return math.fsum(map(mul, self.tasks, values))
+
+
+@dataclass(frozen=True, slots=True)
 class _Eligible:
     """The tasks with n >= k in both runs, by how many have the same counts."""
 
-    states: list[tuple[int, Side, Side]]
-    """The number of tasks with the same counts, those in the baseline, those in the candidate."""
-    sides: list[Counter[Side]]
-    """The number of tasks by their counts, once in the baseline and once in the candidate."""
-    dealt: Counter[tuple[int, int, int]]
-    """The number of tasks that could come out differently, by n of both runs and all passes."""
-    tasks: int
+    tasks: pl.Series
+    """How many tasks each row of the histogram has."""
+    sides: tuple[_Side, _Side]
+    """The baseline and the candidate."""
+    dealt: list[tuple[int, int, int, int]]
+    """The n of both runs and all passes of tasks that could come out differently, and how many."""
     least_n: int | None
     rate_difference: float
 
@@ -80,34 +96,27 @@ class _Eligible:
 class PairSums:
     """Sums over the tasks of a pair, from the number of tasks with the same counts."""
 
-    def __init__(self, histogram: Counter[PairCounts]) -> None:
+    def __init__(self, histogram: pl.DataFrame) -> None:
         self._histogram = histogram
         self._known: dict[int, _Eligible] = {}
         self._eligible = cache(self._eligible_at)
-        self._by_n: list[Counter[int]] = [Counter(), Counter()]
-        for counts, tasks in histogram.items():
-            self._by_n[0][counts.baseline_n] += tasks
-            self._by_n[1][counts.candidate_n] += tasks
+        self._by_n = [dict(_tasks_by(histogram, name).iter_rows()) for name in _ATTEMPTS]
 
     @property
     def tasks(self) -> int:
         """The number of tasks of both runs."""
-        return self._by_n[0].total()
+        return sum(self._by_n[0].values())
 
     def ready(self, k: int) -> list[int]:
         """Count the tasks of both runs with n >= k in the baseline, and those in the candidate."""
         return [sum(tasks for n, tasks in one.items() if n >= k) for one in self._by_n]
 
     def _eligible_at(self, k: int) -> _Eligible:
-        found = {
-            counts: tasks
-            for counts, tasks in self._histogram.items()
-            if counts.baseline_n >= k and counts.candidate_n >= k
-        }
+        found = self._histogram.filter(pl.min_horizontal(_ATTEMPTS) >= k)
         # A larger k only removes tasks, so as many counts are the same ones.
-        if len(found) not in self._known:
-            self._known[len(found)] = _eligible_of(found)
-        return self._known[len(found)]
+        if found.height not in self._known:
+            self._known[found.height] = _eligible_of(found)
+        return self._known[found.height]
 
     def sums(self, metric: str, k: int) -> Sums:
         """Add up over the tasks of both runs with n >= k."""
@@ -116,51 +125,67 @@ class PairSums:
         def drawn(attempts: int, passes: int) -> int:
             return passes if metric == "pass_hat_k" else attempts - passes
 
-        scores = {side: score(metric, *side, k) for one in eligible.sides for side in one}
+        scores = [[score(metric, *state, k) for state in one.states] for one in eligible.sides]
         before, after = (
-            math.fsum(tasks * scores[side] for side, tasks in one.items()) for one in eligible.sides
+            pl.Series(values, dtype=pl.Float64).gather(one.places)
+            for one, values in zip(eligible.sides, scores, strict=True)
         )
-        differences = [(tasks, scores[new] - scores[old]) for tasks, old, new in eligible.states]
+        differences = after - before
         # As in SQL, where a power that is too small for a number is an error on some engines.
-        sizes = [(tasks, one * one) for tasks, one in differences if abs(one) >= _TINY]
+        squares = differences.zip_with(differences.abs() >= _TINY, _NONE) ** 2
         variances = [
             (tasks, variance_of_difference(one, other, drawn(one + other, passes), k))
-            for (one, other, passes), tasks in eligible.dealt.items()
+            for one, other, passes, tasks in eligible.dealt
         ]
         return Sums(
-            eligible.tasks,
-            eligible.dealt.total(),
-            sum(tasks for tasks, variance in variances if variance > 0),
-            eligible.least_n,
-            before,
-            after,
-            math.fsum(tasks * one for tasks, one in differences),
-            math.fsum(tasks * square for tasks, square in sizes),
-            math.fsum(tasks * square * square for tasks, square in sizes),
-            eligible.rate_difference,
-            math.fsum(tasks * variance for tasks, variance in variances),
-            math.fsum(
-                tasks * variance_within(metric, *side, k)
+            eligible=sum(eligible.sides[0].tasks),
+            informative=sum(tasks for *_, tasks in eligible.dealt),
+            deciding=sum(tasks for tasks, variance in variances if variance > 0),
+            least_n=eligible.least_n,
+            baseline=eligible.sides[0].total(scores[0]),
+            candidate=eligible.sides[1].total(scores[1]),
+            # Differences may cancel each other out, so these are added up exactly.
+            difference=math.fsum((eligible.tasks * differences).to_list()),
+            squares=float((eligible.tasks * squares).sum()),
+            fourths=float((eligible.tasks * squares * squares).sum()),
+            rate_difference=eligible.rate_difference,
+            variance=math.fsum(tasks * variance for tasks, variance in variances),
+            within=math.fsum(
+                one.total([variance_within(metric, *state, k) for state in one.states])
                 for one in eligible.sides
-                for side, tasks in one.items()
             ),
         )
 
 
-def _eligible_of(histogram: Mapping[PairCounts, int]) -> _Eligible:
-    sides: list[Counter[Side]] = [Counter(), Counter()]
-    dealt: Counter[tuple[int, int, int]] = Counter()
-    states, rates = [], []
-    for counts, tasks in histogram.items():
-        before, after = counts[:2], counts[2:]
-        states.append((tasks, before, after))
-        sides[0][before] += tasks
-        sides[1][after] += tasks
-        rates.append(tasks * (after[1] / after[0] - before[1] / before[0]))
-        if counts.is_informative:
-            dealt[before[0], after[0], counts.passes] += tasks
-    least = min((n for one in sides for n, _ in one), default=None)
-    return _Eligible(states, sides, dealt, sum(histogram.values()), least, math.fsum(rates))
+def _tasks_by(histogram: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    return histogram.group_by(keys, maintain_order=True).agg(pl.sum("tasks"))
+
+
+def _eligible_of(histogram: pl.DataFrame) -> _Eligible:
+    rates = histogram.select(
+        pl.col("tasks")
+        * (
+            pl.col("candidate_c") / pl.col("candidate_n")
+            - pl.col("baseline_c") / pl.col("baseline_n")
+        )
+    ).to_series()
+    passes = pl.col("baseline_c") + pl.col("candidate_c")
+    attempts = pl.col("baseline_n") + pl.col("candidate_n")
+    informative = histogram.filter(passes > 0, passes < attempts).with_columns(passes=passes)
+    return _Eligible(
+        histogram["tasks"].cast(pl.Float64),
+        (_side(histogram, "baseline"), _side(histogram, "candidate")),
+        _tasks_by(informative, *_ATTEMPTS, "passes").rows(),
+        histogram.select(pl.min_horizontal(_ATTEMPTS).min()).item(),
+        math.fsum(rates.to_list()),
+    )
+
+
+def _side(histogram: pl.DataFrame, side: str) -> _Side:
+    keys = [f"{side}_n", f"{side}_c"]
+    states = _tasks_by(histogram, *keys).with_row_index("place")
+    places = histogram.join(states, on=keys, how="left", maintain_order="left")["place"]
+    return _Side(states.select(keys).rows(), states["tasks"].to_list(), places)
 
 
 def figures_of(

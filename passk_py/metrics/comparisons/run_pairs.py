@@ -37,10 +37,10 @@ class Pair(NamedTuple):
             missing = "the candidate" if self.baseline_only else "the baseline"
         return f"the suite has no attempt of {missing}"
 
-    def histogram(self) -> Counter[PairCounts]:
-        """Count the tasks of both runs that have the same counts."""
-        rows = self.common.select(PairCounts._fields).iter_rows()
-        return Counter(PairCounts(*row) for row in rows)
+    def histogram(self) -> pl.DataFrame:
+        """Count the tasks of both runs that have the same counts, in a column ``tasks``."""
+        counts = self.common.group_by(PairCounts._fields, maintain_order=True)
+        return counts.agg(tasks=pl.len().cast(pl.Int64))
 
     def families(self) -> list[Counter[PairCounts]] | None:
         """Give the same of each family of tasks; None where no families are known."""

@@ -7,7 +7,6 @@ Rows are counted in SQL; the estimates are those of :mod:`passk_py.metrics`.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +23,6 @@ from passk_py.metrics.rankings import Shared, ranking
 from passk_py.metrics.run_order import latest_first
 from passk_py.metrics.trends import lines_of_runs
 from passk_py.stats import estimators as est
-from passk_py.stats.permutations import PairCounts
 from passk_py.validation.recompute.answer_costs import (
     cost_columns,
     table_of_horizons,
@@ -113,7 +111,14 @@ group by run_id, suite, task_id, outcome_reason, outcome
 _SHARED_SQL: Final = """
 with aged as (select * from passk_tasks inner join ranked_runs using (suite, run_id))
 select
-  suite, older.run_id, newer.run_id, count(*), older.n, older.c, newer.n, newer.c
+  suite,
+  older.run_id as older,
+  newer.run_id as newer,
+  older.n as baseline_n,
+  older.c as baseline_c,
+  newer.n as candidate_n,
+  newer.c as candidate_c,
+  count(*) as tasks
 from aged as older inner join aged as newer using (suite, task_id)
 where older.age > newer.age
 group by all
@@ -241,27 +246,22 @@ def _shared(
     if not places:
         return {}
     connection.executemany("insert into ranked_runs values (?, ?, ?)", places)
-    histograms: dict[tuple[str, str, str], Counter[PairCounts]] = {
-        (suite, older, newer): Counter()
-        for suite, runs in by_age.items()
-        for newer, older in combinations(runs, 2)
-    }
-    for suite, older, newer, tasks, *counts in connection.execute(_SHARED_SQL).fetchall():
-        histograms[suite, older, newer][PairCounts(*counts)] = tasks
+    found = fetch_frame(connection, _SHARED_SQL)
+    histograms = found.partition_by("suite", "older", "newer", as_dict=True)
     tasks_of = {
         (suite, run): tasks
         for suite, run, tasks in connection.execute(
             "select suite, run_id, count(*) from passk_tasks group by all"
         ).fetchall()
     }
-    return {
-        (suite, older, newer): Shared(
-            found,
-            tasks_of[suite, older] - found.total(),
-            tasks_of[suite, newer] - found.total(),
-        )
-        for (suite, older, newer), found in histograms.items()
-    }
+    shared = {}
+    for suite, runs in by_age.items():
+        for newer, older in combinations(runs, 2):
+            histogram = histograms.get((suite, older, newer), found.clear())
+            common = histogram["tasks"].sum()
+            only = (tasks_of[suite, run] - common for run in (older, newer))
+            shared[suite, older, newer] = Shared(histogram, *only)
+    return shared
 
 
 def _write(connection: duckdb.DuckDBPyConnection, tables: dict[str, pl.DataFrame]) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from typing import Final
 
+import polars as pl
 import pytest
 
 from passk_py.metrics.comparisons.pair_figures import PairSums, figures_of
@@ -84,7 +84,7 @@ def test_spare_attempts_grow_with_tasks_and_with_the_excluded_share() -> None:
 
 
 def test_ten_tasks_that_fell_from_eight_to_two_passes_are_told_apart() -> None:
-    pairs = Counter({PairCounts(8, 8, 8, 2): 10})
+    pairs = pl.DataFrame([PairCounts(8, 8, 8, 2)._asdict() | {"tasks": 10}])
     figures = figures_of(PairSums(pairs).sums("pass_hat_k", 4), 4, 0.95)
     assert figures["difference"] == -1
     assert figures["p"] < 0.05
