@@ -49,10 +49,13 @@ def in_memory() -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a database in memory; what does not fit into it goes into a temporary folder."""
     import duckdb
 
+    from passk_py.ingest.landing.database import limit_memory
+
     with (
         tempfile.TemporaryDirectory(prefix="passk-") as folder,
         closing(duckdb.connect(config={"temp_directory": folder})) as connection,
     ):
+        limit_memory(connection)
         yield connection
 
 

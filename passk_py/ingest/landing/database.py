@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -11,6 +12,7 @@ import duckdb
 
 from passk_py.common.errors import InUseError, PasskError
 from passk_py.common.files import not_a_file
+from passk_py.common.sql_text import quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 # Since 2.0, DuckDB writes files that the versions inside of most BI tools can't read.
 _STORAGE: Final = "v1.4.0"
 _MAGIC: Final = b"DUCK"
+_MEMORY_VARIABLE: Final = "PASSK_MEMORY_LIMIT"
 
 
 @contextmanager
@@ -26,6 +29,7 @@ def open_database(database: str | Path) -> Iterator[duckdb.DuckDBPyConnection]:
     path = Path(database)
     connection = _connect(path)
     try:
+        limit_memory(connection)
         set_session(connection)
         yield connection
     finally:
@@ -65,6 +69,20 @@ def set_session(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("set enable_progress_bar = true")
     connection.execute("set enable_progress_bar_print = false")
     connection.execute("set progress_bar_time = 0")
+
+
+def limit_memory(connection: duckdb.DuckDBPyConnection) -> None:
+    """Let DuckDB use as much memory as the environment says, as the builds of profiles.yml do."""
+    limit = os.environ.get(_MEMORY_VARIABLE)
+    if not limit:
+        return
+    try:
+        connection.execute(f"set memory_limit = {quote(limit)}")
+    except duckdb.Error as error:
+        raise PasskError(
+            f"{_MEMORY_VARIABLE} is {limit!r}, which DuckDB does not take as a size.",
+            hint=f"Write a number and a unit, such as {_MEMORY_VARIABLE}=2GB.",
+        ) from error
 
 
 def check_place(path: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from passk_py.common.errors import PasskError
 from passk_py.ingest.landing import ensure_landing, forget, load
+from passk_py.ingest.landing.database import open_database
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +34,20 @@ def test_a_connection_to_a_database_in_memory(landing: Landing, row: dict[str, A
         assert connection.execute("select task_id from landing.attempts").fetchall() == [("t",)]
         assert load(file, database=connection).statuses == {"unchanged": 1}
     assert sorted(path.name for path in landing.folder.iterdir()) == [file.name]
+
+
+def test_the_memory_that_the_environment_allows(
+    landing: Landing, row: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PASSK_MEMORY_LIMIT", "512MiB")
+    with open_database(landing.database) as connection:
+        limit = "select current_setting('memory_limit')"
+        assert connection.execute(limit).fetchone() == ("512.0 MiB",)
+    monkeypatch.setenv("PASSK_MEMORY_LIMIT", "plenty")
+    error = refusal(landing, row, landing.folder / "new.duckdb")
+    assert error.message == "PASSK_MEMORY_LIMIT is 'plenty', which DuckDB does not take as a size."
+    assert error.hint == "Write a number and a unit, such as PASSK_MEMORY_LIMIT=2GB."
+    assert not (landing.folder / "new.duckdb").exists()
 
 
 def test_in_use_by_another_process(landing: Landing, row: dict[str, Any]) -> None:

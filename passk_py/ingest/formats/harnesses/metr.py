@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from passk_py.ingest.formats.kinds import Kind
     from passk_py.ingest.formats.sample import Sample
 
-_TAGS: Final = (
-    *("human_minutes", "human_source", "scaffold", "task_family", "task_source", "task_version"),
-)
 _SELDOM: Final = "scaffold"
+_TAGS: Final = (
+    "human_minutes", "human_source", _SELDOM, "task_family", "task_source", "task_version",
+)  # fmt: skip
 _STARTED: Final = "try_cast(started_at as double)"
 _COMPLETED: Final = "try_cast(completed_at as double)"
 # Zero, and the years before 2000, are how other writers of this form leave a time out.
