@@ -161,9 +161,20 @@
       const columns = JSON.stringify([state.run ?? "", state.against ?? ""]);
       const filters = JSON.stringify([columns, state.kind, state.tag, state.q]);
       this.shown = state;
+      // What the filters ask for, as places in the lists of the suite.
+      this.wanted = {
+        runs: state.run ? [this.place(state.run)] : [...this.runs.keys()],
+        kind: this.classes.indexOf(state.kind),
+        tag: this.tags.findIndex((tag) => tagName(tag) === state.tag),
+      };
       if (columns !== this.columns) this.makeTable(columns);
       // The page of the table stays if only a task was opened or closed.
-      this.table.search(state.q ?? "").draw(filters === this.filters ? "page" : true);
+      else if (filters === this.filters) this.table.draw("page");
+      else {
+        // A search filters the rows at once, and the draw does it again.
+        if (this.table.search() !== (state.q ?? "")) this.table.search(state.q ?? "");
+        this.table.draw();
+      }
       this.filters = filters;
       const found = this.table.rows({ search: "applied" }).count();
       this.holder.querySelector(".dt-paging").hidden = this.table.page.info().pages < 2;
@@ -188,11 +199,12 @@
       const table = element("table", { className: "heat" });
       // First out of the page, which then need not be laid out again while the old table is taken apart.
       this.holder.replaceChildren(table);
-      this.table?.destroy();
+      this.table?.clear().destroy(true);
       const [run, against] = [this.place(this.shown.run), this.place(this.shown.against)];
       this.table = new DataTable(table, {
         data: this.tasks,
         columns: [this.nameColumn(), ...this.columnsOf(run, against)],
+        search: { search: this.shown.q ?? "" },
         order: against >= 0 ? [[3, "asc"]] : run >= 0 ? [[4, "desc"]] : [],
         autoWidth: false,
         pageLength: 20,
@@ -204,9 +216,10 @@
           for (const task of this.holder.querySelectorAll("a.task"))
             task.href = this.link({ ...this.shown, task: task.textContent });
         },
+        // Before the first draw, which then is the only one.
+        on: { preInit: (_event, made) => new DataTable.Api(made).search.fixed("filters", (_text, task) => this.matches(task)) },
         language: { zeroRecords: "No task is like that.", emptyTable: "There is no task." },
       });
-      this.table.search.fixed("filters", (_text, task) => this.matches(task));
     }
 
     nameColumn() {
@@ -279,14 +292,12 @@
     }
 
     matches(task) {
-      const { run, kind, tag } = this.shown;
-      const runs = run ? [this.place(run)] : this.runs.keys();
-      if (tag && !task[3].some((place) => tagName(this.tags[place]) === tag)) return false;
-      for (const place of runs) {
-        const state = this.state(task, place);
-        if (state && (!kind || this.classes[state[6]] === kind)) return true;
-      }
-      return false;
+      const { runs, kind, tag } = this.wanted;
+      if (tag >= 0 && !task[3].includes(tag)) return false;
+      return runs.some((run) => {
+        const state = this.state(task, run);
+        return state && (kind < 0 || state[6] === kind);
+      });
     }
 
     showTask() {
