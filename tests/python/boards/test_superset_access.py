@@ -105,7 +105,11 @@ def test_a_rule_leaves_the_rows_of_one_agent(browser: Any, superset: Superset, a
     )  # fmt: skip
     for name, clause, tables in (
         ("agent", f"agent = '{AGENT}'", list(of.values())),
-        ("baseline", f"coalesce(baseline_agent, '{AGENT}') = '{AGENT}'", [of["gates"]]),
+        (
+            "baseline",
+            f"coalesce(baseline_agent, '{AGENT}') = '{AGENT}'",
+            [of["gates"], of["pairs"]],
+        ),
     ):
         api.post(
             "rowlevelsecurity/", name=f"{name} of {AGENT}", filter_type="Regular", tables=tables,

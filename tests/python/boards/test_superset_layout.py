@@ -195,3 +195,14 @@ def test_nothing_is_cut_or_overlaps(
         if picture["chart"] == "The share of attempts that failed":
             # A label for each of 40 tasks and of the runs, of which there are four in the demo.
             assert len(picture["texts"]) >= 40 + (4 if name == "duckdb" else 16)
+
+
+def test_both_metrics_are_drawn_of_the_six_newest_runs(measured: Page) -> None:
+    measured.page.set_viewport_size({"width": 1280, "height": 3200})
+    answers = measured.open("crowded-overview").answers
+    drawn = [
+        {name.partition(" #")[2] for row in rows for name in row if name != "k"}
+        for chart, rows in answers
+        if chart == "pass@k and pass^k over k"
+    ]
+    assert drawn == [set("123456")] * 2

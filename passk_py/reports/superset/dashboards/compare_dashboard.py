@@ -105,16 +105,14 @@ COMPARE: Final = Dashboard(
     ),
     (28, 32, 44, 44, 40),
     (
-        filter_of_first("Suite", "comparisons", "suite"),
-        filter_of_first("Candidate", "comparisons", "candidate_run_id", within=("Suite",)),
+        filter_of_first("Suite", "pairs", "suite"),
+        filter_of_first("Candidate", "pairs", "candidate_run_id", within=("Suite",)),
         filter_of_first(
             "Baseline",
-            "comparisons",
+            "pairs",
             "baseline_run_id",
             within=("Suite", "Candidate"),
         ),
-        filter_of_k(
-            "comparisons", but_not=("Difference of pass@k over k", "Difference of pass^k over k")
-        ),
+        filter_of_k(but_not=("Difference of pass@k over k", "Difference of pass^k over k")),
     ),
 )

@@ -62,6 +62,6 @@ def filter_of_first(
     return Filter(name, dataset, column, "newest first", must_choose=True, within=within)
 
 
-def filter_of_k(dataset: str = "points", *, but_not: tuple[str, ...] = ()) -> Filter:
+def filter_of_k(*, but_not: tuple[str, ...] = ()) -> Filter:
     """Let one k be chosen, at first the deployment k."""
-    return Filter("k", dataset, "k", "deployment k first", must_choose=True, but_not=but_not)
+    return Filter("k", "points", "k", "deployment k first", must_choose=True, but_not=but_not)

@@ -7,8 +7,6 @@ from typing import Final
 from passk_py.reports.superset.datasets.dataset_parts import (
     AGED_RUNS,
     CALLED,
-    DEPLOYMENT_FIRST,
-    IS_DEPLOYMENT_K,
     ROWS,
     SUITE_AGE,
     Column,
@@ -20,32 +18,46 @@ from passk_py.reports.superset.datasets.dataset_parts import (
     point,
 )
 
-_PAIR: Final = f"""\
-inner join ({AGED_RUNS}) as candidates
-  on comparisons.candidate_run_id = candidates.run_id and comparisons.suite = candidates.suite
-inner join ({AGED_RUNS}) as baselines
-  on comparisons.baseline_run_id = baselines.run_id and comparisons.suite = baselines.suite"""
-
 _COMPARISONS: Final = f"""\
 select
   comparisons.*,
-  case when candidates.agent = baselines.agent then candidates.agent end as agent,
-  candidates.age_in_suite as candidate_age,
-  baselines.age_in_suite as baseline_age,
-  candidates.suite_age,
-  case when comparisons.k = deployment.k then 1 else 0 end as is_deployment_k,
-  {called("comparisons.metric")},
-  coalesce(comparisons.meaning, comparisons.null_reason) as said
-from {{schema}}passk_comparisons as comparisons
-{_PAIR}
-cross join (select max(k) as k from {{schema}}passk_tasks) as deployment"""
+  case when baseline_agent = candidate_agent then candidate_agent end as agent,
+  {called("metric")},
+  coalesce(meaning, null_reason) as said
+from {{table}} as comparisons"""
 
-_TASK_COMPARISONS: Final = f"""\
+# Superset shows nothing while a filter that needs a value has none to offer. So a run that is not
+# compared with any other is here, too, after those that are.
+_PAIRS: Final = f"""\
+select
+  runs.*,
+  runs.run_id as candidate_run_id,
+  coalesce(compared.baseline_run_id, 'none') as baseline_run_id,
+  compared.baseline_agent,
+  candidates.suite_age,
+  candidates.age_in_suite
+  + case when compared.baseline_run_id is null then 500000 else 0 end as candidate_place,
+  coalesce(baselines.age_in_suite, 0) as baseline_age
+from {{table}} as runs
+inner join ({AGED_RUNS}) as candidates
+  on runs.run_id = candidates.run_id and runs.suite = candidates.suite
+left join (
+  select distinct suite, candidate_run_id, baseline_run_id, baseline_agent
+  from {{schema}}passk_comparisons
+) as compared
+  on runs.run_id = compared.candidate_run_id and runs.suite = compared.suite
+left join ({AGED_RUNS}) as baselines
+  on compared.baseline_run_id = baselines.run_id and compared.suite = baselines.suite"""
+
+_TASK_COMPARISONS: Final = """\
 select
   comparisons.*,
   case when candidates.agent = baselines.agent then candidates.agent end as agent
-from {{schema}}passk_task_comparisons as comparisons
-{_PAIR}"""
+from {table} as comparisons
+inner join {schema}passk_runs as candidates
+  on comparisons.candidate_run_id = candidates.run_id and comparisons.suite = candidates.suite
+inner join {schema}passk_runs as baselines
+  on comparisons.baseline_run_id = baselines.run_id and comparisons.suite = baselines.suite"""
 
 _DIAGNOSTICS: Final = """\
 select
@@ -87,19 +99,31 @@ JUDGED_DATASETS: Final = (
             point("difference", "difference", "Candidate less baseline.", "+.1%"),
             point("from", "difference_suite_lower", "Lower limit, for these tasks.", "+.1%"),
             point("to", "difference_suite_upper", "Upper limit, for these tasks.", "+.1%"),
-            DEPLOYMENT_FIRST,
-            first("newest first", "suite_age", "candidate_age", "baseline_age"),
             ROWS,
         ),
         _COMPARISONS,
         (
             _AGENT_OF_BOTH,
-            Column("candidate_age", "bigint", "1 if the candidate is the newest run of the suite."),
-            Column("baseline_age", "bigint", "1 if the baseline is the newest run of the suite."),
-            SUITE_AGE,
-            IS_DEPLOYMENT_K,
             CALLED,
             Column("said", "string", "What the difference means, or why there is none."),
+        ),
+    ),
+    Dataset(
+        "pairs",
+        "passk_runs",
+        (first("newest first", "suite_age", "candidate_place", "baseline_age"), ROWS),
+        _PAIRS,
+        (
+            Column("candidate_run_id", "string", "The run."),
+            Column("baseline_run_id", "string", "The run that it is compared with; none if none."),
+            Column("baseline_agent", "string", "The agent of the baseline; null if there is none."),
+            SUITE_AGE,
+            Column(
+                "candidate_place",
+                "bigint",
+                "1 is the newest run of the suite; those that are not compared come last.",
+            ),
+            Column("baseline_age", "bigint", "1 if the baseline is the newest run of the suite."),
         ),
     ),
     Dataset(
