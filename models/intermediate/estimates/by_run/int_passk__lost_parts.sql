@@ -1,4 +1,5 @@
 {%- set task = ['run_id', 'suite', 'task_id'] %}
+{%- set of_task = 'run_id, suite, family_key, lone_task, n, c, log_version' %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set by_family = passk._family() is not none %}
 {%- set log = ref('int_passk__attempts') %}
@@ -25,6 +26,12 @@ counts as {{ passk._made_once() }}(
   where counts.attempts > 0
 ),
 
+tasks as (
+  select *
+  from counts
+  where slice_name = 'all'
+),
+
 {# Most failures have no reason: those are what the counts leave, and are not read. #}
 reasons as {{ passk._made_once() }}(
   select
@@ -48,110 +55,131 @@ told as (
   select
     {% for key in task %}reasons.{{ key }}, {% endfor %}
     causes.cause,
-    reasons.failures,
-    reasons.excluded
+    sum(reasons.failures) as failures,
+    sum(reasons.excluded) as excluded
   from reasons
   inner join causes
     on reasons.outcome_reason = causes.outcome_reason
+  group by {% for key in task %}reasons.{{ key }}, {% endfor %}causes.cause
 ),
 
 told_of_tasks as (
   select
     {{ task | join(', ') }},
-    sum(failures) as failures,
-    sum(excluded) as excluded
+    sum(case when cause = 'agent' then 0 else failures end) as failures_of_others,
+    sum(case when cause = 'agent' then excluded else 0 end) as agent_excluded,
+    sum(case when cause = 'unknown' then failures else 0 end) as unknown_failures,
+    sum(case when cause = 'unknown' then 0 else excluded end) as excluded_for_a_cause
   from told
   group by {{ task | join(', ') }}
 ),
 
 {# Attempts without a reason: failures are the agent's, and nothing is known of the excluded. #}
-untold as (
-  select
-    {% for key in task %}counts.{{ key }}, {% endfor %}
-    counts.n - counts.c - coalesce(told_of_tasks.failures, 0) as failures,
-    counts.excluded - coalesce(told_of_tasks.excluded, 0) as excluded
-  from counts
-  left join told_of_tasks
-    on {{ passk._same_keys(task, 'counts', 'told_of_tasks') }}
-  where counts.slice_name = 'all'
-),
-
 attributed as (
-  select * from told
-  union all
   select
-    {{ task | join(', ') }},
-    'agent' as cause,
-    failures,
-    0 as excluded
-  from untold
-  where failures > 0
-  union all
-  select
-    {{ task | join(', ') }},
-    'unknown' as cause,
-    0 as failures,
-    excluded
-  from untold
-  where excluded > 0
+    tasks.run_id,
+    tasks.suite,
+    tasks.family_key,
+    tasks.lone_task,
+    tasks.n,
+    tasks.c,
+    tasks.log_version,
+    tasks.n - tasks.c - coalesce(told_of_tasks.failures_of_others, 0) as agent_failures,
+    coalesce(told_of_tasks.agent_excluded, 0) as agent_excluded,
+    coalesce(told_of_tasks.unknown_failures, 0) as unknown_failures,
+    tasks.excluded - coalesce(told_of_tasks.excluded_for_a_cause, 0) as unknown_excluded
+  from tasks
+  left join told_of_tasks
+    on {{ passk._same_keys(task, 'tasks', 'told_of_tasks') }}
 ),
 
 parts as (
   select
-    {{ task | join(', ') }},
+    {{ of_task }},
     'all' as dimension,
     'all' as slice_name,
     'all' as part,
     n - c as failures,
     excluded
-  from counts
-  where slice_name = 'all'
+  from tasks
   union all
   select
-    {{ task | join(', ') }},
+    {{ of_task }},
     'cause' as dimension,
     'all' as slice_name,
-    cause as part,
-    sum(failures) as failures,
-    sum(excluded) as excluded
+    'agent' as part,
+    agent_failures as failures,
+    agent_excluded as excluded
   from attributed
-  group by {{ task | join(', ') }}, cause
+  where agent_failures + agent_excluded > 0
+  union all
+  select
+    {{ of_task }},
+    'cause' as dimension,
+    'all' as slice_name,
+    'unknown' as part,
+    unknown_failures as failures,
+    unknown_excluded as excluded
+  from attributed
+  where unknown_failures + unknown_excluded > 0
+  union all
+  select
+    tasks.run_id,
+    tasks.suite,
+    tasks.family_key,
+    tasks.lone_task,
+    tasks.n,
+    tasks.c,
+    tasks.log_version,
+    'cause' as dimension,
+    'all' as slice_name,
+    told.cause as part,
+    told.failures,
+    told.excluded
+  from told
+  inner join tasks
+    on {{ passk._same_keys(task, 'told', 'tasks') }}
+  where told.cause not in ('agent', 'unknown')
   {%- if passk._setting('passk_slices') %}
   union all
   select
-    {{ task | join(', ') }},
+    tasks.run_id,
+    tasks.suite,
+    tasks.family_key,
+    tasks.lone_task,
+    tasks.n,
+    tasks.c,
+    tasks.log_version,
     'slice' as dimension,
-    slice_name,
-    slice_value as part,
-    n - c as failures,
-    excluded
+    counts.slice_name,
+    counts.slice_value as part,
+    counts.n - counts.c as failures,
+    counts.excluded
   from counts
+  inner join tasks
+    on {{ passk._same_keys(task, 'counts', 'tasks') }}
   where
-    slice_name <> 'all'
+    counts.slice_name <> 'all'
     {%- for slice in passk._slices()[passk._setting('passk_slices') | length:] %}
-    and slice_name <> {{ passk._quoted(slice.name) }}
+    and counts.slice_name <> {{ passk._quoted(slice.name) }}
     {%- endfor %}
   {%- endif %}
 )
 
 select
-  parts.run_id,
-  parts.suite,
-  parts.dimension,
-  parts.slice_name,
-  parts.part,
-  counts.family_key,
-  counts.lone_task,
-  counts.n,
-  counts.c,
-  cast(parts.failures as {{ bigint }}) as failures,
+  run_id,
+  suite,
+  dimension,
+  slice_name,
+  part,
+  family_key,
+  lone_task,
+  n,
+  c,
+  cast(failures as {{ bigint }}) as failures,
   cast(count(*) as {{ bigint }}) as tasks,
-  cast(sum(parts.excluded) as {{ bigint }}) as excluded,
-  counts.log_version,
+  cast(sum(excluded) as {{ bigint }}) as excluded,
+  log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with
 from parts
-inner join counts
-  on {{ passk._same_keys(task, 'parts', 'counts') }} and counts.slice_name = 'all'
-group by
-  parts.run_id, parts.suite, parts.dimension, parts.slice_name, parts.part, counts.family_key, counts.lone_task, counts.n,
-  counts.c, parts.failures, counts.log_version
+group by run_id, suite, dimension, slice_name, part, family_key, lone_task, n, c, failures, log_version
