@@ -7,8 +7,10 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 import urllib.request
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -21,6 +23,7 @@ from click.testing import CliRunner
 from passk_py.cli import cli
 from passk_py.warehouse.catalog import PUBLIC_TABLES
 
+from ..built_wheel import build_wheel
 from ..engines.parity import copy_table
 from ..ports import free_port
 from ..postgres_server import Server, postgres_programs
@@ -200,6 +203,32 @@ def test_only_boards_are_shown_and_only_by_the_name_of_this_machine(
         codes[path, host] = connection.getresponse().status
         connection.close()
     assert list(codes.values()) == [200, 404, 404, 404, 404]
+
+
+@NEEDS_DCT
+def test_the_wheel_serves_boards(tmp_path: Path, demo: Path) -> None:
+    site, work = tmp_path / "site", tmp_path / "work"
+    work.mkdir()
+    zipfile.ZipFile(build_wheel(tmp_path)).extractall(site)
+    environment = {**os.environ, "PASSK_DCT": str(DCT), "PYTHONPATH": str(site)}
+    where = [sys.executable, "-c", "import passk_py; print(passk_py.__file__)"]
+    found = subprocess.run(where, cwd=work, env=environment, capture_output=True, check=True)
+    assert Path(found.stdout.decode().strip()).is_relative_to(site)
+    port = free_port()
+    log = tmp_path / "log.txt"
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "passk_py", "boards", "--database", str(demo), "--port", str(port)],
+            cwd=work, env=environment, stdout=output, stderr=subprocess.STDOUT,
+        )  # fmt: skip
+    address = f"http://localhost:{port}"
+    try:
+        wait_for(address, server, log)
+        with urllib.request.urlopen(f"{address}/overview/") as answer:  # noqa: S310 - its own address
+            assert answer.status == 200
+    finally:
+        server.terminate()
+        server.wait(30)
 
 
 @NEEDS_DCT

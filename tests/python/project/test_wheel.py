@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import venv
 import zipfile
 from pathlib import Path
 
 import pytest
+
+from ..built_wheel import build_wheel
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -21,12 +22,7 @@ def _run(command: list[str], cwd: Path) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("dist")
-    _run(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder)], ROOT
-    )
-    (built,) = folder.glob("*.whl")
-    return built
+    return build_wheel(tmp_path_factory.mktemp("dist"))
 
 
 def test_wheel_carries_the_dbt_project_and_no_tests(wheel: Path) -> None:
