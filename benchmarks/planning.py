@@ -24,6 +24,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+import polars as pl
+
 from passk_py.metrics.bootstrap import limits_of_families
 from passk_py.metrics.comparisons.pair_figures import PairSums
 from passk_py.metrics.planning.plans_table import plan_counts
@@ -93,11 +95,10 @@ def tells(
     dice: random.Random, population: Population, tasks: int, n: int, k: int, factor: float
 ) -> bool:
     """Draw a suite and two runs on it, the second with all chances times the factor."""
-    found: Counter[PairCounts] = Counter()
-    for _ in range(tasks):
-        rate = population.draw(dice)
-        found[PairCounts(n, passes(dice, rate, n), n, passes(dice, rate * factor, n))] += 1
-    sums = PairSums(found).sums("pass_hat_k", k)
+    rates = [population.draw(dice) for _ in range(tasks)]
+    pairs = [(n, passes(dice, rate, n), n, passes(dice, rate * factor, n)) for rate in rates]
+    found = pl.DataFrame(pairs, schema=PairCounts._fields, orient="row")
+    sums = PairSums(found.with_columns(tasks=1)).sums("pass_hat_k", k)
     if sums.deciding < LEAST:
         return False
     return sums.difference / math.sqrt(sums.variance) <= -LEVEL
