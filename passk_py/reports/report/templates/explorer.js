@@ -18,18 +18,19 @@
     return made;
   };
   const cell = (text, number) => element("td", number ? { className: "number" } : {}, text ?? DASH);
-  // DataTables takes titles of columns as HTML, and decodes entities in texts that it searches.
+  // DataTables takes titles of columns as HTML.
   const escaped = (text) => element("i", { textContent: text }).innerHTML;
   const tagName = ([key, value]) => `${key.replaceAll("=", "%3D")}=${value}`;
   const orDash = (value) => value ?? DASH;
 
   // What is not known comes last, whichever way a column is sorted.
   const UNKNOWN = Infinity;
-  const unknownLast = (one, two) => (one === UNKNOWN) - (two === UNKNOWN);
+  const ordered = (way) => (one, two) => (one === UNKNOWN) - (two === UNKNOWN) || way * ((one > two) - (one < two));
+  const WAYS = { asc: ordered(1), desc: ordered(-1) };
   Object.assign(DataTable.ext.type.order, {
     "known-pre": (value) => (value === "" ? UNKNOWN : Number(value)),
-    "known-asc": (one, two) => unknownLast(one, two) || one - two || 0,
-    "known-desc": (one, two) => unknownLast(one, two) || two - one || 0,
+    "known-asc": WAYS.asc,
+    "known-desc": WAYS.desc,
   });
 
   const asNode = (content) => (content instanceof Node ? content : document.createTextNode(content));
@@ -37,7 +38,6 @@
     title,
     data: null,
     type: "string",
-    searchable: false,
     render: (row, type) => (type === "display" ? asNode(shown(row)) : value(row)),
     ...options,
   });
@@ -46,7 +46,6 @@
     data: null,
     className: "number",
     type: "known",
-    searchable: false,
     orderSequence: ["desc", "asc"],
     render: (row, type) => (type === "display" ? asNode(String(orDash(text(row)))) : value(row) ?? ""),
   });
@@ -166,18 +165,14 @@
         runs: state.run ? [this.place(state.run)] : [...this.runs.keys()],
         kind: this.classes.indexOf(state.kind),
         tag: this.tags.findIndex((tag) => tagName(tag) === state.tag),
+        words: (state.q ?? "").toLowerCase().split(/\s+/).filter(Boolean),
       };
       if (columns !== this.columns) this.makeTable(columns);
       // The page of the table stays if only a task was opened or closed.
-      else if (filters === this.filters) this.table.draw("page");
-      else {
-        // A search filters the rows at once, and the draw does it again.
-        if (this.table.search() !== (state.q ?? "")) this.table.search(state.q ?? "");
-        this.table.draw();
-      }
+      else this.table.draw(filters === this.filters ? "page" : true);
       this.filters = filters;
-      const found = this.table.rows({ search: "applied" }).count();
-      this.holder.querySelector(".dt-paging").hidden = this.table.page.info().pages < 2;
+      const { pages, recordsDisplay: found } = this.table.page.info();
+      this.holder.querySelector(".dt-paging").hidden = pages < 2;
       const all = this.tasks.length;
       const more = this.total > all ? `, the first to mend of ${this.total.toLocaleString("en")}` : "";
       const gone = this.gone.length ? `. The report has no such ${this.gone.map((key) => WORDS[key]).join(" and no such ")}` : "";
@@ -199,41 +194,41 @@
       const table = element("table", { className: "heat" });
       // First out of the page, which then need not be laid out again while the old table is taken apart.
       this.holder.replaceChildren(table);
-      this.table?.clear().destroy(true);
+      this.table?.destroy(true);
       const [run, against] = [this.place(this.shown.run), this.place(this.shown.against)];
+      const shape = [this.nameColumn(), ...this.columnsOf(run, against)];
       this.table = new DataTable(table, {
-        data: this.tasks,
-        columns: [this.nameColumn(), ...this.columnsOf(run, against)],
-        search: { search: this.shown.q ?? "" },
+        columns: shape,
+        // The library draws a page of the tasks that it is given: thousands of rows of its own would take it too long.
+        serverSide: true,
+        ajax: (asked, answer) => answer(this.pageOf(asked, shape)),
         order: against >= 0 ? [[3, "asc"]] : run >= 0 ? [[4, "desc"]] : [],
         autoWidth: false,
         pageLength: 20,
         lengthChange: false,
         info: false,
         layout: { topStart: null, topEnd: null, bottomStart: null, bottomEnd: "paging" },
-        // Rows are kept from draw to draw, and where they lead depends on the filters.
-        drawCallback: () => {
-          for (const task of this.holder.querySelectorAll("a.task"))
-            task.href = this.link({ ...this.shown, task: task.textContent });
-        },
-        // Before the first draw, which then is the only one.
-        on: { preInit: (_event, made) => new DataTable.Api(made).search.fixed("filters", (_text, task) => this.matches(task)) },
         language: { zeroRecords: "No task is like that.", emptyTable: "There is no task." },
       });
     }
 
+    // What the table asks for: a page of the tasks that match, in the order of a column.
+    pageOf({ draw, start, length, order: [sorted] }, shape) {
+      const found = this.tasks.filter((task) => this.matches(task));
+      if (sorted) {
+        const key = (task) => {
+          const value = shape[sorted.column].render(task, "sort");
+          return value === "" ? UNKNOWN : typeof value === "string" ? value.toLowerCase() : value;
+        };
+        const keys = new Map(found.map((task) => [task, key(task)]));
+        found.sort((one, two) => WAYS[sorted.dir](keys.get(one), keys.get(two)));
+      }
+      return { draw, recordsTotal: this.tasks.length, recordsFiltered: found.length, data: found.slice(start, start + length) };
+    }
+
     nameColumn() {
-      return {
-        title: "task",
-        data: 0,
-        // Not "html", which would leave tags out of what is searched.
-        type: "string",
-        orderSequence: ["asc", "desc"],
-        className: "name",
-        cellType: "th",
-        render: (name, type) =>
-          type === "display" ? element("a", { className: "task" }, name) : type === "filter" && name.includes("&") ? escaped(name) : name,
-      };
+      const link = ([name]) => element("a", { className: "task", href: this.link({ ...this.shown, task: name }) }, name);
+      return textColumn("task", ([name]) => name, { orderSequence: ["asc", "desc"], className: "name", cellType: "th" }, link);
     }
 
     // All runs side by side; or one run; or two and what differs.
@@ -269,8 +264,7 @@
         title: escaped(this.runs[run][1]),
         data: null,
         type: "known",
-        searchable: false,
-        className: "run",
+            className: "run",
         render: (task, type) => {
           const state = this.state(task, run);
           if (type === "display") return document.createTextNode(state ? `${state[0]}/${state[1]}` : "");
@@ -292,7 +286,9 @@
     }
 
     matches(task) {
-      const { runs, kind, tag } = this.wanted;
+      const { runs, kind, tag, words } = this.wanted;
+      const name = task[0].toLowerCase();
+      if (!words.every((word) => name.includes(word))) return false;
       if (tag >= 0 && !task[3].includes(tag)) return false;
       return runs.some((run) => {
         const state = this.state(task, run);
