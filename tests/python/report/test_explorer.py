@@ -246,6 +246,49 @@ def test_tasks_are_found_by_name_and_tag(visit: Callable[..., Any]) -> None:
     assert page.get_by_text("No task is like that.").is_visible()
 
 
+@pytest.fixture(scope="module")
+def pages_file(
+    make_project: Callable[[], Project],
+    attempts: Callable[..., list[Any]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """45 tasks of two runs, of which the first two are in one run only."""
+    rows: list[Any] = []
+    for run, first in (("old", 2), ("new", 0)):
+        for number in range(first, 45):
+            letters = "P" * (1 + number % 3) + "F" * (3 - number % 3)
+            rows += attempts(run, f"Fix issue {number:02d}", letters, suite="desk", agent=run)
+    found = make_project()
+    found.land(rows)
+    found.run({"passk_ks": [1, 2], "passk_deployment_k": 2})
+    path = tmp_path_factory.mktemp("pages") / "report.html"
+    path.write_text(Report(pk.report(found.database).facts).html(), encoding="utf-8")
+    return path
+
+
+@pytest.mark.long
+def test_a_page_of_many_tasks_is_shown(browser: Any, pages_file: Path, expect: Any) -> None:
+    page = browser.new_page()
+    page.goto(pages_file.as_uri())
+    count, names = page.locator("#explorer-1 .count"), page.locator("#explorer-1 .holder tbody th")
+    expect(count).to_have_text("45 of 45 tasks")
+    expect(names).to_have_count(20)
+    head = page.locator("#explorer-1 .holder thead th", has_text="old")
+    # Where the run did not try the task, its cell is empty, and last either way.
+    for _ in range(2):
+        head.click()
+        page.locator("#explorer-1 .dt-paging button.last").click()
+        expect(names).to_have_count(5)
+        assert set(tasks_shown(page)[-2:]) == {"Fix issue 00", "Fix issue 01"}
+    # A task that opens leaves the page as it is.
+    names.first.get_by_role("link").click()
+    expect(names).to_have_count(5)
+    page.get_by_label("Search").fill("ISSUE 4 fix")
+    expect(count).to_have_text("9 of 45 tasks")
+    assert set(tasks_shown(page)) == {f"Fix issue {n:02d}" for n in range(45) if "4" in f"{n:02d}"}
+    page.close()
+
+
 @pytest.mark.long
 def test_two_runs_stand_side_by_side(visit: Callable[..., Any]) -> None:
     page = visit("#tasks-1?run=new&against=old")
