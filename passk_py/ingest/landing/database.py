@@ -78,9 +78,11 @@ def limit_memory(connection: duckdb.DuckDBPyConnection) -> None:
         return
     try:
         connection.execute(f"set memory_limit = {quote(limit)}")
+        # DuckDB takes any size, and then has no room for the first block.
+        connection.execute("select range, count(*) from range(100) group by range").fetchall()
     except duckdb.Error as error:
         raise PasskError(
-            f"{_MEMORY_VARIABLE} is {limit!r}, which DuckDB does not take as a size.",
+            f"{_MEMORY_VARIABLE} is {limit!r}, which is no size that DuckDB can work with.",
             hint=f"Write a number and a unit, such as {_MEMORY_VARIABLE}=2GB.",
         ) from error
 

@@ -154,7 +154,8 @@ def curves(name: str, *, where: _Conditions, text: str) -> Chart:
 def _newest_first(name: str, column: str) -> dict[str, Any]:
     """Give the value at a k and, over all k, the place by which Superset takes the newest runs."""
     # This kind of chart has no other order: it takes the runs whose metric is highest over all k.
-    by_place = "when min(k) < max(k) then -min(age_in_suite)"
+    # Above 1, because a run of a single k has its value there, and so comes after the others.
+    by_place = "when min(k) < max(k) then 1 + 1.0 / min(age_in_suite)"
     return {
         "expressionType": "SQL",
         "sqlExpression": f"case when count(*) = 1 then max({column}) {by_place} end",

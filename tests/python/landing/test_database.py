@@ -43,11 +43,14 @@ def test_the_memory_that_the_environment_allows(
     with open_database(landing.database) as connection:
         limit = "select current_setting('memory_limit')"
         assert connection.execute(limit).fetchone() == ("512.0 MiB",)
-    monkeypatch.setenv("PASSK_MEMORY_LIMIT", "plenty")
-    error = refusal(landing, row, landing.folder / "new.duckdb")
-    assert error.message == "PASSK_MEMORY_LIMIT is 'plenty', which DuckDB does not take as a size."
-    assert error.hint == "Write a number and a unit, such as PASSK_MEMORY_LIMIT=2GB."
-    assert not (landing.folder / "new.duckdb").exists()
+    for said in ("plenty", "1KB"):
+        monkeypatch.setenv("PASSK_MEMORY_LIMIT", said)
+        error = refusal(landing, row, landing.folder / "new.duckdb")
+        assert error.message == (
+            f"PASSK_MEMORY_LIMIT is '{said}', which is no size that DuckDB can work with."
+        )
+        assert error.hint == "Write a number and a unit, such as PASSK_MEMORY_LIMIT=2GB."
+        assert not (landing.folder / "new.duckdb").exists()
 
 
 def test_in_use_by_another_process(landing: Landing, row: dict[str, Any]) -> None:

@@ -257,7 +257,8 @@ def pages_file(
     for run, first in (("old", 2), ("new", 0)):
         for number in range(first, 45):
             letters = "P" * (1 + number % 3) + "F" * (3 - number % 3)
-            rows += attempts(run, f"Fix issue {number:02d}", letters, suite="desk", agent=run)
+            task = f"Fix issue {number:02d}" if number < 44 else "Café issue 44"
+            rows += attempts(run, task, letters, suite="desk", agent=run)
     found = make_project()
     found.land(rows)
     found.run({"passk_ks": [1, 2], "passk_deployment_k": 2})
@@ -275,17 +276,27 @@ def test_a_page_of_many_tasks_is_shown(browser: Any, pages_file: Path, expect: A
     expect(names).to_have_count(20)
     head = page.locator("#explorer-1 .holder thead th", has_text="old")
     # Where the run did not try the task, its cell is empty, and last either way.
-    for _ in range(2):
+    for way in ("ascending", "descending"):
         head.click()
+        expect(head).to_have_attribute("aria-sort", way)
         page.locator("#explorer-1 .dt-paging button.last").click()
         expect(names).to_have_count(5)
         assert set(tasks_shown(page)[-2:]) == {"Fix issue 00", "Fix issue 01"}
     # A task that opens leaves the page as it is.
     names.first.get_by_role("link").click()
     expect(names).to_have_count(5)
-    page.get_by_label("Search").fill("ISSUE 4 fix")
-    expect(count).to_have_text("9 of 45 tasks")
-    assert set(tasks_shown(page)) == {f"Fix issue {n:02d}" for n in range(45) if "4" in f"{n:02d}"}
+    for words, found in (("ISSUE 4 fix", 8), ('"issue 4"', 5), ("cafe", 1), ("4 3", 2)):
+        page.get_by_label("Search").fill(words)
+        expect(count).to_have_text(f"{found} of 45 tasks")
+    page.get_by_label("Search").fill("")
+    # By what new passed, the least first, and then by name, which decides among equals.
+    page.locator("#explorer-1 .holder thead th", has_text="new").click()
+    page.locator("#explorer-1 .holder thead th", has_text="task").click(modifiers=["Shift"])
+    expect(names.first).to_have_text("Fix issue 00")
+    expect(names.nth(1)).to_have_text("Fix issue 03")
+    page.locator("#explorer-1 .holder thead th", has_text="task").click(modifiers=["Shift"])
+    expect(names.first).to_have_text("Fix issue 42")
+    expect(names.nth(1)).to_have_text("Fix issue 39")
     page.close()
 
 

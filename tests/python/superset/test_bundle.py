@@ -8,6 +8,7 @@ import zipfile
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+import duckdb
 import polars as pl
 import pytest
 import sqlglot
@@ -127,12 +128,19 @@ def test_a_dataset_has_the_rows_of_its_table(dataset: Dataset, built: Project) -
         # A row for each run of the suite, and no other column differs between them.
         (runs,) = built.query("select count(*) from passk_runs")[0]
         held = f"select held.* from ({held}) as held cross join range({runs})"
+    if dataset.name == "pairs":
+        # A row for each baseline of a run, and one without.
+        held = (
+            f"select held.* from ({held}) as held inner join (select suite, run_id from passk_runs "
+            "union all (select suite, candidate_run_id from passk_comparisons "
+            "group by suite, candidate_run_id, baseline_run_id)) as pairs using (suite, run_id)"
+        )
     assert built.query(f"select count(*) from ({held}) as held")[0][0] > 0
     for one, other in ((asked, held), (held, asked)):
         assert built.query(f"({one}) except all ({other})") == []
 
 
-# docs/superset.md has a second rule for gates. The agent "other" has one run: no trend and no pair.
+# docs/superset.md has a second rule for gates and pairs. The agent "other" has one run: no trend and no pair.
 @pytest.mark.parametrize(
     "dataset",
     [
@@ -298,6 +306,28 @@ def test_a_chart_asks_what_its_dataset_has(dashboard: Dashboard, chart: Chart) -
     assert all(sql.startswith("case when count(*) = 1 then max(pass_") for sql in own)
     names = {metric for metric in metrics if isinstance(metric, str)}
     assert names <= {metric.name for metric in dataset.metrics}
+
+
+def test_the_picture_of_several_runs_takes_the_newest() -> None:
+    (chart,) = (
+        chart
+        for dashboard in DASHBOARDS
+        for row in dashboard.rows
+        for chart in row
+        if chart.settings.get("groupby") == ["run"] and "metrics_b" in chart.settings
+    )
+    for metrics, column in (("metrics", "pass_at_k"), ("metrics_b", "pass_hat_k")):
+        (metric,) = chart.settings[metrics]
+        # The value is that of the only row; the oldest run has a single k, and the highest value.
+        points = (
+            "(values (1, 1, 2e-1), (1, 2, 1e-1), (2, 1, 9e-1), (2, 2, 8e-1), (12, 1, 3e-1), "
+            f"(12, 2, 3e-1), (40, 1, 1e0)) as points (age_in_suite, k, {column})"
+        )
+        sql = metric["sqlExpression"]
+        ages = f"select age_in_suite from {points} group by age_in_suite order by {sql} desc"
+        assert duckdb.sql(ages).fetchall() == [(1,), (2,), (12,), (40,)]
+        values = f"select {column}, {sql} from {points} group by age_in_suite, k, {column}"
+        assert all(stored == shown for stored, shown in duckdb.sql(values).fetchall())
 
 
 def rows_of(chart: Chart, built: Project, chosen: str) -> list[dict[str, Any]]:

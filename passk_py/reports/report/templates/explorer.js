@@ -20,6 +20,8 @@
   const cell = (text, number) => element("td", number ? { className: "number" } : {}, text ?? DASH);
   // DataTables takes titles of columns as HTML.
   const escaped = (text) => element("i", { textContent: text }).innerHTML;
+  // A search finds letters with accents by those without.
+  const folded = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase();
   const tagName = ([key, value]) => `${key.replaceAll("=", "%3D")}=${value}`;
   const orDash = (value) => value ?? DASH;
 
@@ -65,6 +67,7 @@
       this.count = this.room.querySelector(".count");
       this.holder = this.room.querySelector(".holder");
       this.panel = this.room.querySelector(".panel");
+      this.names = new Map(this.tasks.map((task) => [task, folded(task[0])]));
       this.attemptsOf = new Map();
       for (const row of this.attempts) {
         const key = `${row[0]} ${row[1]}`;
@@ -165,7 +168,7 @@
         runs: state.run ? [this.place(state.run)] : [...this.runs.keys()],
         kind: this.classes.indexOf(state.kind),
         tag: this.tags.findIndex((tag) => tagName(tag) === state.tag),
-        words: (state.q ?? "").toLowerCase().split(/\s+/).filter(Boolean),
+        words: [...folded(state.q ?? "").matchAll(/"([^"]+)"|\S+/g)].map(([word, phrase]) => phrase ?? word),
       };
       if (columns !== this.columns) this.makeTable(columns);
       // The page of the table stays if only a task was opened or closed.
@@ -212,17 +215,18 @@
       });
     }
 
-    // What the table asks for: a page of the tasks that match, in the order of a column.
-    pageOf({ draw, start, length, order: [sorted] }, shape) {
+    // What the table asks for: a page of the tasks that match, in the order of columns.
+    pageOf({ draw, start, length, order }, shape) {
       const found = this.tasks.filter((task) => this.matches(task));
-      if (sorted) {
+      const orders = order.map(({ column, dir }) => {
         const key = (task) => {
-          const value = shape[sorted.column].render(task, "sort");
+          const value = shape[column].render(task, "sort");
           return value === "" ? UNKNOWN : typeof value === "string" ? value.toLowerCase() : value;
         };
         const keys = new Map(found.map((task) => [task, key(task)]));
-        found.sort((one, two) => WAYS[sorted.dir](keys.get(one), keys.get(two)));
-      }
+        return (one, two) => WAYS[dir](keys.get(one), keys.get(two));
+      });
+      found.sort((one, two) => orders.reduce((so, compare) => so || compare(one, two), 0));
       return { draw, recordsTotal: this.tasks.length, recordsFiltered: found.length, data: found.slice(start, start + length) };
     }
 
@@ -287,8 +291,7 @@
 
     matches(task) {
       const { runs, kind, tag, words } = this.wanted;
-      const name = task[0].toLowerCase();
-      if (!words.every((word) => name.includes(word))) return false;
+      if (!words.every((word) => this.names.get(task).includes(word))) return false;
       if (tag >= 0 && !task[3].includes(tag)) return false;
       return runs.some((run) => {
         const state = this.state(task, run);

@@ -26,24 +26,27 @@ select
   coalesce(meaning, null_reason) as said
 from {{table}} as comparisons"""
 
-# Superset shows nothing while a filter that needs a value has none to offer. So a run that is not
-# compared with any other is here, too, after those that are.
+# Superset shows nothing while a filter that needs a value has none to offer. So each run is here
+# without a baseline, too, after those that have one.
 _PAIRS: Final = f"""\
 select
   runs.*,
   runs.run_id as candidate_run_id,
-  coalesce(compared.baseline_run_id, 'none') as baseline_run_id,
+  compared.baseline_run_id,
   compared.baseline_agent,
   candidates.suite_age,
   candidates.age_in_suite
-  + case when compared.baseline_run_id is null then 500000 else 0 end as candidate_place,
+  + case when baselines.run_id is null then 500000 else 0 end as candidate_place,
   coalesce(baselines.age_in_suite, 0) as baseline_age
 from {{table}} as runs
 inner join ({AGED_RUNS}) as candidates
   on runs.run_id = candidates.run_id and runs.suite = candidates.suite
-left join (
+inner join (
   select distinct suite, candidate_run_id, baseline_run_id, baseline_agent
   from {{schema}}passk_comparisons
+  union all
+  select suite, run_id, 'none', null
+  from {{schema}}passk_runs
 ) as compared
   on runs.run_id = compared.candidate_run_id and runs.suite = compared.suite
 left join ({AGED_RUNS}) as baselines
@@ -115,13 +118,13 @@ JUDGED_DATASETS: Final = (
         _PAIRS,
         (
             Column("candidate_run_id", "string", "The run."),
-            Column("baseline_run_id", "string", "The run that it is compared with; none if none."),
+            Column("baseline_run_id", "string", "A run that it is compared with, or none."),
             Column("baseline_agent", "string", "The agent of the baseline; null if there is none."),
             SUITE_AGE,
             Column(
                 "candidate_place",
                 "bigint",
-                "1 is the newest run of the suite; those that are not compared come last.",
+                "1 is the newest run of the suite; rows without a baseline come last.",
             ),
             Column("baseline_age", "bigint", "1 if the baseline is the newest run of the suite."),
         ),
