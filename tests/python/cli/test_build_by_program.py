@@ -38,7 +38,9 @@ if sys.argv[1:] == ["--version"]:
 told = {{
     "arguments": sys.argv[1:], "database": os.environ["PASSK_DATABASE"], "process": os.getpid()
 }}
-(here / "told.json").write_text(json.dumps(told))
+# Whole or not there, because a test ends this program as soon as it is.
+(here / "told.part").write_text(json.dumps(told))
+(here / "told.part").rename(here / "told.json")
 print((here / "events").read_text(), flush=True)
 if (here / "waits").exists():
     time.sleep(60)
