@@ -226,7 +226,7 @@
         const keys = new Map(found.map((task) => [task, key(task)]));
         return (one, two) => WAYS[dir](keys.get(one), keys.get(two));
       });
-      found.sort((one, two) => orders.reduce((so, compare) => so || compare(one, two), 0));
+      if (orders.length) found.sort((one, two) => orders.reduce((so, compare) => so || compare(one, two), 0));
       return { draw, recordsTotal: this.tasks.length, recordsFiltered: found.length, data: found.slice(start, start + length) };
     }
 
