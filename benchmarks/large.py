@@ -11,18 +11,17 @@ seconds of wall time and of the processor, on all threads, and its peak memory.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
 import duckdb
-from memory import peak_mib
+from peek import PASSK, Cost, cost_of
 
 RUNS = 10
 TRIES = 100
+DATABASE = "log.duckdb"
 
 
 def write(file: Path, run: int, tasks: int) -> None:
@@ -47,22 +46,23 @@ def write(file: Path, run: int, tasks: int) -> None:
         )
 
 
-def measured(name: str, command: list[str], environment: dict[str, str]) -> tuple[float, float]:
-    """Run a command, print what it cost, and give its seconds."""
-    start = time.perf_counter()
-    before = os.times()
-    process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
-    peak = 0.0
-    while process.poll() is None:
-        peak = max(peak, peak_mib(process.pid) or 0)
-        time.sleep(0.05)
-    after = os.times()
-    if process.returncode:
-        raise SystemExit(f"{' '.join(command)} failed with {process.returncode}")
-    wall = time.perf_counter() - start
-    cpu = sum(after[2:4]) - sum(before[2:4])
-    print(f"{name:24} {wall:8.1f} s {cpu:8.1f} CPU {peak:8.0f} MiB", flush=True)
-    return wall, cpu
+def measured(name: str, command: list[str], folder: Path) -> Cost:
+    """Run a command of passk, print what it cost, and give that."""
+    cost = cost_of([[*PASSK, *command, "--database", DATABASE]], folder)
+    print(f"{name:20} {cost}", flush=True)
+    return cost
+
+
+def land(folder: Path, run: int, tasks: int) -> Cost:
+    """Write the log of a run, land it, and remove it."""
+    file = folder / f"run-{run:02d}.parquet"
+    # In a process of its own: the peak memory of a child begins with what its parent had.
+    writer = multiprocessing.get_context("spawn").Process(target=write, args=(file, run, tasks))
+    writer.start()
+    writer.join()
+    cost = measured(f"load of {file.stat().st_size / 1e6:,.0f} MB", ["load", str(file)], folder)
+    file.unlink()
+    return cost
 
 
 def main() -> None:
@@ -73,35 +73,19 @@ def main() -> None:
     parser.add_argument("--attempts", type=int, default=100_000_000)
     parser.add_argument("--memory-limit", default="2GB")
     given = parser.parse_args()
-    environment = {**os.environ, "PASSK_MEMORY_LIMIT": given.memory_limit}
-    passk = [sys.executable, "-m", "passk_py"]
+    os.environ["PASSK_MEMORY_LIMIT"] = given.memory_limit
     tasks = given.attempts // RUNS // TRIES
-    with tempfile.TemporaryDirectory() as folder:
-        database = Path(folder) / "log.duckdb"
-        to = ["--database", str(database)]
-
-        def land(run: int, tasks: int) -> tuple[float, float]:
-            file = Path(folder) / f"run-{run:02d}.parquet"
-            write(file, run, tasks)
-            size = file.stat().st_size / 1e6
-            found = measured(
-                f"load of {size:,.0f} MB", [*passk, "load", str(file), *to], environment
-            )
-            file.unlink()
-            return found
-
-        print(
-            f"{RUNS} runs of {tasks:,} tasks, {TRIES} attempts each, limit {given.memory_limit}",
-            flush=True,
-        )
-        loads = [land(run, tasks) for run in range(RUNS)]
-        wall, cpu = (sum(column) for column in zip(*loads, strict=True))
-        print(f"{'all loads':24} {wall:8.1f} s {cpu:8.1f} CPU")
-        print(f"the database has {database.stat().st_size / 1e6:,.0f} MB")
-        build = [*passk, "build", "--no-tests", *to]
-        measured("first build", build, environment)
-        land(RUNS, tasks // RUNS)
-        measured("build of 1 % more", build, environment)
+    print(f"{RUNS} runs of {tasks:,} tasks, {TRIES} attempts each, limit {given.memory_limit}")
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        loads = [land(folder, run, tasks) for run in range(RUNS)]
+        wall, cpu, peaks = zip(*loads, strict=True)
+        print(f"{'all loads':20} {Cost(sum(wall), sum(cpu), max(peaks))}")
+        print(f"the database has {(folder / DATABASE).stat().st_size / 1e6:,.0f} MB")
+        build = ["build", "--no-tests"]
+        measured("first build", build, folder)
+        land(folder, RUNS, tasks // RUNS)
+        measured("build of 1 % more", build, folder)
 
 
 if __name__ == "__main__":

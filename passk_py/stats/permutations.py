@@ -32,11 +32,6 @@ class PairCounts(NamedTuple):
         """Passes of both runs."""
         return self.baseline_c + self.candidate_c
 
-    @property
-    def is_informative(self) -> bool:
-        """Whether the task could come out differently."""
-        return 0 < self.passes < self.attempts
-
 
 @lru_cache(maxsize=512)
 def _ways(baseline_n: int, candidate_n: int, passes: int) -> tuple[tuple[int, int], ...]:
