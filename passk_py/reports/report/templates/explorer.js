@@ -195,9 +195,10 @@
     makeTable(columns) {
       this.columns = columns;
       const table = element("table", { className: "heat" });
-      // First out of the page, which then need not be laid out again while the old table is taken apart.
       this.holder.replaceChildren(table);
-      this.table?.destroy(true);
+      // The old table is out of the page. It is taken apart once the new one is seen.
+      const old = this.table;
+      if (old) requestAnimationFrame(() => setTimeout(() => old.destroy(true)));
       const [run, against] = [this.place(this.shown.run), this.place(this.shown.against)];
       const shape = [this.nameColumn(), ...this.columnsOf(run, against)];
       this.table = new DataTable(table, {
@@ -268,7 +269,7 @@
         title: escaped(this.runs[run][1]),
         data: null,
         type: "known",
-            className: "run",
+        className: "run",
         render: (task, type) => {
           const state = this.state(task, run);
           if (type === "display") return document.createTextNode(state ? `${state[0]}/${state[1]}` : "");
