@@ -59,7 +59,9 @@ def rows_of_filters(page: Page) -> list[list[tuple[str, str]]]:
 
 def line(name: str, times: list[float]) -> str:
     """Sum up times of one kind."""
-    return f"{name:32} {len(times):4} times, median {median(times):4.0f} ms, max {max(times):4.0f} ms"
+    return (
+        f"{name:32} {len(times):4} times, median {median(times):4.0f} ms, max {max(times):4.0f} ms"
+    )
 
 
 def main() -> None:
