@@ -11,7 +11,7 @@ from passk_py.metrics.uncertainty import floor_unit
 from passk_py.stats.distributions import student_quantile
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _MOST: Final = 50.0
 """A limit that is e^50 times the estimate says nothing."""
@@ -37,11 +37,19 @@ def ratio_limits(
         .group_by(*keys, "draw", maintain_order=True)
         .agg(pl.len().alias("size"), pl.col("apart", "x", "y").sum(), pl.col("reach").max())
     )
-    rows = []
-    groups = draws.partition_by(*keys, as_dict=True)
-    for key, group in groups.items():
-        of_group = dict(zip(keys, key, strict=True))
-        rows.append(of_group | _ratio(group, confidence, by_family=by_family))
+    square = pl.col("apart") ** 2
+    groups = draws.group_by(keys, maintain_order=True).agg(
+        pl.len().alias("number"),
+        pl.col("size", "x", "y").sum(),
+        pl.col("reach").max(),
+        (pl.col("size").cast(pl.Float64) ** 2).sum().alias("square_sizes"),
+        square.sum().alias("squares"),
+        square.max().alias("farthest"),
+    )
+    rows = [
+        {name: group[name] for name in keys} | _ratio(group, confidence, by_family=by_family)
+        for group in groups.iter_rows(named=True)
+    ]
     types: dict[str, Any] = {name: terms.schema[name] for name in keys} | {
         **dict.fromkeys(("tasks", "families"), pl.Int64),
         **dict.fromkeys(("effective_families", "mean_x", "mean_y"), pl.Float64),
@@ -50,11 +58,9 @@ def ratio_limits(
     return pl.DataFrame(rows, schema=types, orient="row")
 
 
-def _ratio(draws: pl.DataFrame, confidence: float, *, by_family: bool) -> dict[str, Any]:
-    sizes = draws["size"].to_list()
-    tasks, number = sum(sizes), len(sizes)
-    units = tasks**2 / sum(size**2 for size in sizes)
-    x, y = (math.fsum(draws[name].to_list()) for name in ("x", "y"))
+def _ratio(group: Mapping[str, Any], confidence: float, *, by_family: bool) -> dict[str, Any]:
+    tasks, number, x, y = (group[name] for name in ("size", "number", "x", "y"))
+    units = tasks**2 / group["square_sizes"]
     row: dict[str, Any] = {
         "tasks": tasks,
         "families": number if by_family else None,
@@ -68,10 +74,8 @@ def _ratio(draws: pl.DataFrame, confidence: float, *, by_family: bool) -> dict[s
     degrees = math.floor(units + 0.5) - 1
     if not x or not y or degrees < 1:
         return row
-    apart = draws["apart"].to_list()
-    unseen = floor_unit(confidence) * draws["reach"].max() * tasks / units  # type: ignore[operator]
-    squares = math.fsum(one**2 for one in apart)
-    squares += max(2 * max(one**2 for one in apart), unseen**2)
+    unseen = floor_unit(confidence) * group["reach"] * tasks / units
+    squares = group["squares"] + max(2 * group["farthest"], unseen**2)
     error = math.sqrt(squares * number / (number - 1)) / tasks
     reach = student_quantile(degrees, confidence) * error
     if reach <= _MOST:

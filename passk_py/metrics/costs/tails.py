@@ -34,39 +34,37 @@ def cost_tails(
     counted = log.filter(pl.col("passed").is_not_null())
     rows = []
     for measure in measures:
+        # Numbers in place of names: millions of attempts are sorted and grouped by them.
+        tasks = spending.filter(measure=measure).with_row_index("task").lazy()
         costs = (
             counted.filter(pl.col(measure).is_not_null())
-            .select(*TASK, cost=measure)
+            .join(tasks.select(*TASK, "task"), on=list(TASK))
+            .select("run_id", "suite", "task", cost=measure)
             .collect(engine="streaming")
-            .join(
-                spending.filter(measure=measure).select(*TASK, "draw"), on=list(TASK), how="inner"
-            )
-            .sort(*TASK, "cost")
         )
-        rows += [
-            {"run_id": run, "suite": suite, "measure": measure, **_tail(part, confidence)}
-            for (run, suite), part in costs.partition_by("run_id", "suite", as_dict=True).items()
-        ]
+        draws = tasks.select("task", "draw").collect()
+        for (run, suite), part in costs.partition_by("run_id", "suite", as_dict=True).items():
+            tail = _tail(part.sort("cost", "task"), draws, confidence)
+            rows.append({"run_id": run, "suite": suite, "measure": measure, **tail})
     return pl.DataFrame(rows, schema=TAIL_TYPES, orient="row")
 
 
-def _tail(costs: pl.DataFrame, confidence: float) -> dict[str, float | None]:
-    weighed = costs.with_columns(weight=1 / pl.len().over("task_id")).sort("cost")
-    tasks = weighed["task_id"].n_unique()
+def _tail(costs: pl.DataFrame, draws: pl.DataFrame, confidence: float) -> dict[str, float | None]:
+    """Give the percentile of one run, whose attempts are sorted by their cost."""
+    weighed = costs.with_columns(weight=1 / pl.len().over("task"))
+    tasks = weighed["task"].n_unique()
     shares = weighed.group_by("cost", maintain_order=True).agg(pl.col("weight").sum())
-    levels = (shares["weight"].cum_sum() / tasks + _ROUNDING).to_list()
-    values = shares["cost"].to_list()
+    levels = shares["weight"].cum_sum() / tasks + _ROUNDING
 
     def at(share: float) -> float:
-        return next(
-            float(value) for level, value in zip(levels, values, strict=True) if level >= share
-        )
+        return float(shares["cost"][levels.search_sorted(share, "left")])
 
     p95 = at(_SHARE)
     within = (
-        weighed.group_by("task_id", maintain_order=True)
-        .agg(pl.col("draw").first(), share=pl.col("weight").filter(pl.col("cost") <= p95).sum())
+        weighed.group_by("task", maintain_order=True)
+        .agg(share=pl.col("weight").filter(pl.col("cost") <= p95).sum())
         .with_columns(apart=pl.col("share") - pl.col("share").mean())
+        .join(draws, on="task", maintain_order="left")
         .group_by("draw", maintain_order=True)
         .agg(size=pl.len(), apart=pl.col("apart").sum())
     )
