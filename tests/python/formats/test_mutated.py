@@ -1,6 +1,6 @@
 """Damaged logs of every format: whatever is in a file, it lands whole, in part with reasons, or not.
 
-Ten thousand files are made from the fixtures by a seeded generator: cut off, with flipped, missing
+Thousands of files, ``PASSK_MUTATED_FILES``, are made from the fixtures by a seeded generator: cut off, with flipped, missing
 and doubled bytes, and, where they are JSON, with fields that are gone, of other types, or nested
 deeper. No load may raise, blame passk, lose a row or land half of a file.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import random
 import zipfile
 from pathlib import Path
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FIXTURES = Path(__file__).parent / "fixtures"
-FILES = 4_000
+FILES = int(os.environ.get("PASSK_MUTATED_FILES", "4000"))
 BATCH = 250
 SUFFIXES = (".json", ".jsonl", ".eval", ".xml", ".csv", ".parquet")
 LARGEST = 100_000
