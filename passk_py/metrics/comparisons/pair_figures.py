@@ -112,7 +112,10 @@ class PairSums:
         return [sum(tasks for n, tasks in one.items() if n >= k) for one in self._by_n]
 
     def _eligible_at(self, k: int) -> _Eligible:
-        found = self._histogram.filter(pl.min_horizontal(_ATTEMPTS) >= k)
+        least_n = min((min(one) for one in self._by_n if one), default=0)
+        found = self._histogram
+        if k > least_n:
+            found = found.filter(pl.min_horizontal(_ATTEMPTS) >= k)
         # A larger k only removes tasks, so as many counts are the same ones.
         if found.height not in self._known:
             self._known[found.height] = _eligible_of(found)
