@@ -33,6 +33,7 @@ _RELIABILITY: Final = {
     "equivalent": "equivalent",
     "below_threshold": "changed by less than matters",
     "inconclusive": "not told apart",
+    "insufficient": "too little data",
 }
 
 
@@ -86,7 +87,8 @@ def cost_sentences(
     # Of some runs alone, those that beat them all may not be shown.
     if len(there) > 1 and chosen:
         hat = symbol("pass_hat_k", k)
-        said.append(f"No other run beats {and_list(chosen)} on both {hat} and {_noun(first)}.")
+        of_attempt = f"the {_noun(first)} of an attempt"
+        said.append(f"No other run beats {and_list(chosen)} on both {hat} and {of_attempt}.")
     return said
 
 
@@ -120,4 +122,4 @@ def change_of_pair(rows: Iterable[Row], k: int) -> str:
     first = found[0]
     pair = f"{plain(first['candidate_run_id'])} against {plain(first['baseline_run_id'])}"
     at_k = f"{_RELIABILITY.get(first['reliability'], 'not compared')} at {symbol('pass_hat_k', k)}"
-    return f"{pair}: {at_k}, and {'; '.join(known)}."
+    return f"{pair}: {at_k}; per attempt {'; '.join(known)}."

@@ -11,7 +11,7 @@ Row = dict[str, Any]
 _ADVICE: Final = {
     "capable and consistent": "It can run unattended.",
     "capable but flaky": "Have its output reviewed.",
-    "not capable": "It is not ready, even where its output is reviewed.",
+    "not capable": "On the whole suite, it is not ready, even where its output is reviewed.",
 }
 
 

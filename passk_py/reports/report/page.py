@@ -14,6 +14,7 @@ from markupsafe import Markup
 from passk_py.common.words import (
     DASH,
     TASK_CLASSES,
+    in_points,
     limit,
     money,
     percent,
@@ -28,7 +29,7 @@ from passk_py.reports.loss_words import cause_name
 from passk_py.reports.report.agent_sentences import interval
 from passk_py.reports.report.explorer_data import explorer_data
 from passk_py.reports.report.leaderboard import any_cost, measured, value_to_sort_by
-from passk_py.reports.report.page_words import limits_of, signed_points, tone
+from passk_py.reports.report.page_words import limits_of, signed_points, tone, unwarned
 from passk_py.reports.report.suite_section import SuiteSection
 from passk_py.reports.report.theme import HEAT, heat_step, stylesheet
 
@@ -50,6 +51,7 @@ def as_html(facts: Row) -> str:
     environment.filters.update(
         percent=percent,
         cause=cause_name,
+        in_points=in_points,
         plain=plain,
         plural=plural,
         short=lambda name: shortened(name, _LONG),
@@ -76,6 +78,7 @@ def as_html(facts: Row) -> str:
         any_cost=any_cost,
         measured=measured,
         limits=limits_of,
+        unwarned=unwarned,
         horizon_sentences=horizon_sentences,
         money=money,
         amounts=amounts,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
 
-from passk_py.common.words import DASH, percents, side_of_zero
+from passk_py.common.words import DASH, percents, plural, side_of_zero
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 Row = dict[str, Any]
 
@@ -39,6 +43,16 @@ def signed_points(row: Row, column: str, limits: str | None = None) -> str:
 def _signed(share: float) -> str:
     text = f"{100 * share:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text
+
+
+def unwarned(diagnostics: Iterable[Row]) -> str:
+    """Say of diagnostics of which none warns how many could have."""
+    verdicts = Counter(row["verdict"] for row in diagnostics)
+    fine, short = verdicts["ok"], verdicts["insufficient"]
+    if not fine:
+        return f"No diagnostic could warn: {plural(short, 'check')} had too little data."
+    unable = f", and {short} had too little data to tell" if short else ""
+    return f"No diagnostic warns: {plural(fine, 'check')} found nothing{unable}."
 
 
 def limits_of(row: Row, metric: str) -> str:

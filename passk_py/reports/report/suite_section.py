@@ -120,26 +120,22 @@ class SuiteSection:
         """Each run with its curves and, below, its delta_k; none where no k has a figure."""
         if not self.ks:
             return
-        highest = self.highest_delta
         for run in self.runs:
             name = shortened(run["run_id"], _LONG)
             label = f"pass@k, dashed, and pass^k, solid, over k for {name}"
-            below = charts.delta(run, self.ks, highest)
+            below = charts.delta(run, self.ks, self.deltas)
             said = f"delta_k over k for {name}"
             drawn = inline(below, said) if below is not None else None
             yield run, inline(charts.curve(run, self.ks, self.k), label), drawn
 
-    @property
-    def highest_delta(self) -> float:
-        """The top of the axes of delta_k."""
-        ends = [
-            value
-            for run in self.runs
-            for row in run["curve"]
-            for value in (row["delta_k"], row["delta_k_upper"])
-            if value is not None
-        ]
-        return max(0.05, *ends) if ends else 0.05
+    @cached_property
+    def deltas(self) -> tuple[float, float]:
+        """The ends of the axes of delta_k, which are those of all runs."""
+        points = [row for run in self.runs for row in run["curve"] if row["delta_k"] is not None]
+        tops = [row["delta_k_upper"] for row in points if row["delta_k_upper"] is not None]
+        # An estimate may be below 0, and is shown, although what it estimates is not.
+        values = [row["delta_k"] for row in points]
+        return min([0.0, *values]), max([0.05, *values, *tops])
 
     @cached_property
     def heat(self) -> str | None:

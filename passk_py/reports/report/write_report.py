@@ -27,6 +27,7 @@ from passk_py.reports.decision_words import result_of, verdict_of, why_of
 from passk_py.reports.length_words import horizon_sentences
 from passk_py.reports.loss_words import cause_name
 from passk_py.reports.report.agent_sentences import verdict
+from passk_py.reports.report.page_words import unwarned
 from passk_py.reports.report.write_costs import costs_section
 
 if TYPE_CHECKING:
@@ -197,7 +198,8 @@ def _comparisons(suite: Row, _facts: Row) -> list[str]:
     if suite["trends"]:
         lines += [text(" ".join(suite["trends"])), ""]
     if not suite["comparisons"]:
-        return [*lines, "No two of these runs are compared."]
+        none = "No two of these runs are compared."
+        return [*lines, none if len(suite["runs"]) > 1 else "There is one run only."]
     rows = [
         (
             name(row["candidate_run_id"]),
@@ -272,7 +274,7 @@ def _diagnostics(suite: Row, _facts: Row) -> list[str]:
         return [*lines, "Not known: the tables were built without diagnostics."]
     warnings = [row for row in suite["diagnostics"] if row["verdict"] == "warning"]
     if not warnings:
-        return [*lines, "No diagnostic warns."]
+        return [*lines, unwarned(suite["diagnostics"])]
     rows = [
         (
             row["diagnostic"],

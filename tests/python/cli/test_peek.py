@@ -185,8 +185,10 @@ def test_costs_and_lengths_are_answered(passk: Passk, tmp_path: Path) -> None:
     assert "new: a success costs $1.50 (" in said
     assert said.count("66.7% of what was spent went into failures") == 2
     # No task passes more often, or less.
-    assert "new against old: not compared at pass^4, and 50 % cheaper (50 to 50)." in said
-    assert said.endswith("No other run beats new on both pass^4 and cost.")
+    assert (
+        "new against old: too little data at pass^4; per attempt 50 % cheaper (50 to 50)." in said
+    )
+    assert said.endswith("No other run beats new on both pass^4 and the cost of an attempt.")
     # Between the last length that is solved, 2^7, and the first that is not, 2^8.
     (suite,) = peek(passk, log, "--difficulty", "minutes", "--k", 1)["suites"]
     assert [one.split(" (")[0] for one in suite["horizons"]] == [

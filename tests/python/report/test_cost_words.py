@@ -26,7 +26,7 @@ def said_of(**best: bool) -> list[str]:
 
 def test_runs_that_no_other_beats_are_named() -> None:
     assert said_of(a=True, b=False, c=True)[-1] == (
-        "No other run beats a and c on both pass^4 and cost."
+        "No other run beats a and c on both pass^4 and the cost of an attempt."
     )
 
 

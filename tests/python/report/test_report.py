@@ -217,7 +217,7 @@ def test_pass_at_k_is_dashed_and_pass_hat_k_solid_in_the_colour_of_the_agent(
 
 def test_the_drawn_deltas_are_those_of_the_table(built: Project, desk: dict[str, Any]) -> None:
     for run in desk["runs"]:
-        chart = charts.delta(run, [1, 2, 3, 4], 0.5, width=300, height=100)
+        chart = charts.delta(run, [1, 2, 3, 4], (-0.5, 0.5), width=300, height=100)
         assert chart is not None
         found = marks(as_svg(chart))
         rows = built.query(
@@ -228,11 +228,10 @@ def test_the_drawn_deltas_are_those_of_the_table(built: Project, desk: dict[str,
         assert len(rows) == len(found) == 4
         for k, value in rows:
             (mark,) = [
-                one for label, one in found.items() if f": delta_{k} {said(value)}%" in label
+                one for label, one in found.items() if f": delta_{k} {said(value)} points" in label
             ]
-            assert place(mark)[1] == pytest.approx(
-                100 * (1 - min(max(value, 0), 0.5) / 0.5), abs=0.01
-            )
+            # An estimate below 0 is drawn below it.
+            assert place(mark)[1] == pytest.approx(100 * (0.5 - value), abs=0.01)
 
 
 def test_overlays_say_the_same(built: Project, desk: dict[str, Any]) -> None:

@@ -13,7 +13,8 @@ from passk_py.reports.queries.chosen import any_of, with_text_times
 from passk_py.reports.queries.comparison_queries import headline_metrics
 from passk_py.reports.report.agent_sentences import interval, spoken, verdict
 from passk_py.reports.report.charts import known_ks
-from passk_py.reports.report.page import signed_points
+from passk_py.reports.report.page_words import signed_points, unwarned
+from passk_py.reports.report.suite_section import SuiteSection
 from passk_py.reports.report.theme import colour, heat_step, on_paper
 from passk_py.reports.superset.datasets import sole
 
@@ -31,6 +32,30 @@ def at_4(reading: str, at: tuple[float, float, float], hat: tuple[float, float, 
 def test_a_share_is_written_with_its_limits() -> None:
     row = {"pass_at_k": 0.97, "pass_at_k_lower": 0.909, "pass_at_k_upper": 1.0}
     assert interval(row, "pass_at_k") == "97.0% (90.9 to 100)"
+
+
+@pytest.mark.parametrize(
+    ("ok", "insufficient", "said"),
+    [
+        (1, 0, "No diagnostic warns: 1 check found nothing."),
+        (2, 18, "No diagnostic warns: 2 checks found nothing, and 18 had too little data to tell."),
+        (0, 18, "No diagnostic could warn: 18 checks had too little data."),
+    ],
+)
+def test_no_warning_is_not_said_of_checks_that_could_not_warn(
+    ok: int, insufficient: int, said: str
+) -> None:
+    verdicts = ["ok"] * ok + ["insufficient"] * insufficient + ["not_applicable"]
+    assert unwarned({"verdict": verdict} for verdict in verdicts) == said
+
+
+def test_the_axes_of_delta_k_have_room_for_estimates_below_0() -> None:
+    curve = [
+        {"k": 2, "pass_at_k": 0.5, "delta_k": -0.03, "delta_k_lower": None, "delta_k_upper": None},
+        {"k": 3, "pass_at_k": 0.5, "delta_k": 0.1, "delta_k_lower": 0.0, "delta_k_upper": 0.2},
+    ]
+    section = SuiteSection({"runs": [{"curve": curve}]}, {"deployment_k": 3})
+    assert section.deltas == (-0.03, 0.2)
 
 
 def test_a_point_without_a_value_says_why() -> None:

@@ -20,6 +20,7 @@ _Drawn = alt.Chart | alt.LayerChart | alt.FacetChart
 
 SHARES: Final = alt.Scale(domain=[0, 1], nice=False)
 PERCENT: Final = "format(datum.value, '.3~%')"
+POINTS: Final = "replace(format(100 * datum.value, '.3~r'), '\u2212', '-')"
 _METRICS: Final = ("pass_at_k", "pass_hat_k")
 _FONT: Final = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 _NAME: Final = 26

@@ -9,7 +9,7 @@ import altair as alt
 
 from passk_py.common.words import percent, percents
 from passk_py.reports.report.charts.chart_parts import (
-    PERCENT,
+    POINTS,
     SHARES,
     agent_colours,
     beside,
@@ -111,20 +111,22 @@ def _spark(ks: tuple[int, ...], shade: str) -> Chart:
 
 
 def delta(
-    run: Row, ks: Sequence[int], highest: float, *, width: int = 280, height: int = 70
+    run: Row, ks: Sequence[int], ends: tuple[float, float], *, width: int = 280, height: int = 70
 ) -> Chart | None:
-    """Draw what unequal tasks add to pass^k over k, with its band."""
+    """Draw what unequal tasks add to pass^k over k, with its band, on an axis with these ends."""
     rows = list(_deltas(run))
     if not rows:
         return None
-    return filled(_delta(tuple(ks), highest, run["colour"], width, height), rows)
+    return filled(_delta(tuple(ks), ends, run["colour"], width, height), rows)
 
 
 @cache
-def _delta(ks: tuple[int, ...], highest: float, shade: str, width: int, height: int) -> Chart:
+def _delta(
+    ks: tuple[int, ...], ends: tuple[float, float], shade: str, width: int, height: int
+) -> Chart:
     base = of_rows([]).encode(x=_over_k(ks))
-    scale = alt.Scale(domain=[0, highest], nice=False, clamp=True)
-    axis = alt.Axis(labelExpr=PERCENT, tickCount=2)
+    scale = alt.Scale(domain=list(ends), nice=False, clamp=True)
+    axis = alt.Axis(labelExpr=POINTS, tickCount=2)
     band = base.mark_area(opacity=0.2, aria=False, color=colour(shade)).encode(
         y=alt.Y("lower:Q", scale=scale, axis=axis, title=None), y2="upper:Q"
     )
@@ -144,7 +146,7 @@ def overlay_delta(runs: Sequence[Row], ks: Sequence[int]) -> Chart | None:
     colours, strengths = agent_colours(runs, named=True)
     base = of_rows(rows).encode(
         x=_over_k(ks),
-        y=alt.Y("value:Q", axis=alt.Axis(labelExpr=PERCENT, tickCount=4), title=None),
+        y=alt.Y("value:Q", axis=alt.Axis(labelExpr=POINTS, tickCount=4), title=None),
         color=colours,
         opacity=strengths,
     )
@@ -167,7 +169,7 @@ def _deltas(run: Row) -> Iterable[Row]:
                 "lower": row["delta_k_lower"],
                 "upper": row["delta_k_upper"],
                 "said": f"{short_name(run['run_id'])}: delta_{row['k']} {sign}"
-                f"{percent(abs(row['delta_k']))}%{limits}",
+                f"{percent(abs(row['delta_k']))} points{limits}",
             }
 
 
