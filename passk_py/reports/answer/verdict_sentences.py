@@ -189,8 +189,9 @@ def _luck(pick: Pick) -> list[str]:
     worth = percent(pick.without_luck)
     if worth == percent(pick.value):
         return []
+    many = len(pick.named)
     return [
-        f"The highest of {len(pick.named)} that are not told apart is too high: rather {worth}%."
+        f"The highest of {many} that are not told apart looks better than it is: expect {worth}%."
     ]
 
 

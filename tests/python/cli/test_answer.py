@@ -361,7 +361,7 @@ def test_runs_that_are_not_told_apart_are_named_in_one_breath() -> None:
     assert (
         "Use capable or near where a person picks the right try: they are not told apart." in said
     )
-    assert "The highest of 2 that are not told apart is too high: rather 95.1%." in said
+    assert "The highest of 2 that are not told apart looks better than it is: expect 95.1%." in said
     assert "near is next with 95.0%, 2.0 points behind, which chance alone can explain." in said
     assert (
         "No run is reliable enough to work unattended on the whole suite; steady, capable or near "
