@@ -312,6 +312,11 @@ def test_two_runs_stand_side_by_side(visit: Callable[..., Any]) -> None:
     assert rows["sure"] == ["3/4", "4/4", "−25.0", "flaky", "consistent"]  # noqa: RUF001
     assert rows[STRANGE] == ["4/4", "0/4", "+100.0", "consistent", "incapable"]
     assert list(rows) == ["shaky", "sure", STRANGE]
+    # A run is not compared with itself, whatever the address says.
+    disabled = page.locator("#explorer-1 select[name=against] option:disabled")
+    assert disabled.evaluate_all("all => all.map((one) => one.value)") == ["new"]
+    itself = visit("#tasks-1?run=new&against=new")
+    assert itself.locator("#explorer-1 select[name=against]").input_value() == ""
 
 
 @pytest.mark.long

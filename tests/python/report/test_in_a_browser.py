@@ -141,6 +141,8 @@ WIDER: Final = """() => [...document.querySelectorAll('body *')].filter(one => {
 }).map(one => one.tagName + ' ' + one.className)"""
 SCROLLED: Final = """() => [...document.querySelectorAll('.scroll, .pan, .cards')]
     .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.ariaLabel)"""
+OF_CARDS: Final = """() => [...document.querySelectorAll('.board td, .board tbody th')]
+    .filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.textContent.trim())"""
 OUTSIDE: Final = """() => [...document.querySelectorAll('figure svg')].flatMap(svg => {
     const box = svg.getBoundingClientRect();
     return [...svg.querySelectorAll('text')].filter(text => text.textContent).filter(text => {
@@ -174,6 +176,10 @@ def check_layout(
     assert page.evaluate(WIDER) == []
     if width >= 1280:
         assert set(page.evaluate(SCROLLED)) <= may_scroll
+    else:
+        assert page.evaluate(OF_CARDS) == []
+        # It would scroll away with its table.
+        assert page.locator(".scroll caption").count() == 0
     assert page.evaluate(OUTSIDE) == []
     assert page.evaluate(OVERLAPPING) == []
 

@@ -116,14 +116,14 @@
       };
       this.gone = Object.keys(known).filter((key) => said[key] && !known[key](said[key]));
       for (const key of this.gone) delete said[key];
-      if (!said.run) delete said.against;
+      if (!said.run || said.against === said.run) delete said.against;
       return said;
     }
 
     // What the form says; a task that is open stays so.
     asked() {
       const said = Object.fromEntries(new FormData(this.form));
-      if (!said.run) delete said.against;
+      if (!said.run || said.against === said.run) delete said.against;
       const task = this.shown?.task;
       return task ? { ...said, task } : said;
     }
@@ -159,7 +159,10 @@
         const field = this.form.elements[name];
         if (field.value !== (state[name] ?? "")) field.value = state[name] ?? "";
       }
-      this.form.elements.against.disabled = !state.run;
+      const { against } = this.form.elements;
+      against.disabled = !state.run;
+      // A run is not compared with itself.
+      for (const option of against.options) option.disabled = option.value !== "" && option.value === state.run;
       const columns = JSON.stringify([state.run ?? "", state.against ?? ""]);
       const filters = JSON.stringify([columns, state.kind, state.tag, state.q]);
       this.shown = state;
@@ -408,7 +411,7 @@
       paging: false, searching: false, info: false, order: [], autoWidth: false,
       columnDefs: [{ targets: "unsorted", orderable: false }, { targets: "number", type: "known", orderSequence: ["desc", "asc"] }, { targets: "rank", type: "known" }],
     });
-    const list = element("select", { name: "sort" }, element("option", { value: "" }, "as they are"));
+    const list = element("select", { name: "sort" }, element("option", { value: "" }, `by pass^${k}`));
     board.querySelectorAll("thead th:not(.unsorted)").forEach((head) => {
       const [first, last] = head.matches(".number, .rank") ? ["lowest first", "highest first"] : ["A to Z", "Z to A"];
       for (const [way, said] of head.matches(".number") ? [["desc", last], ["asc", first]] : [["asc", first], ["desc", last]])
