@@ -160,7 +160,7 @@ class Page:
         self.page.get_by_label("Username").fill(user)
         self.page.get_by_label("Password").fill(PASSWORD)
         self.page.get_by_role("button", name="Sign in").last.click()
-        self.page.wait_for_url(re.compile("welcome|superset"))
+        self.page.wait_for_url(re.compile("^[^?]*(welcome|superset)"))
 
     def open(self, slug: str) -> Page:
         answer = self.page.request.get(f"{self.address}/api/v1/dashboard/{slug}/charts")
