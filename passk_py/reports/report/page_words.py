@@ -49,6 +49,8 @@ def unwarned(diagnostics: Iterable[Row]) -> str:
     """Say of diagnostics of which none warns how many could have."""
     verdicts = Counter(row["verdict"] for row in diagnostics)
     fine, short = verdicts["ok"], verdicts["insufficient"]
+    if not fine and not short:
+        return "No diagnostic applies to these runs."
     if not fine:
         return f"No diagnostic could warn: {plural(short, 'check')} had too little data."
     unable = f", and {short} had too little data to tell" if short else ""

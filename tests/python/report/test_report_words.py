@@ -40,6 +40,7 @@ def test_a_share_is_written_with_its_limits() -> None:
         (1, 0, "No diagnostic warns: 1 check found nothing."),
         (2, 18, "No diagnostic warns: 2 checks found nothing, and 18 had too little data to tell."),
         (0, 18, "No diagnostic could warn: 18 checks had too little data."),
+        (0, 0, "No diagnostic applies to these runs."),
     ],
 )
 def test_no_warning_is_not_said_of_checks_that_could_not_warn(
