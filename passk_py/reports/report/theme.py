@@ -41,7 +41,7 @@ PAPER: Final = {name: paper for name, (paper, _) in _COLOURS.items()}
 AGENTS: Final = 8
 """How many agents can be told apart by colour; the others share a grey."""
 
-PALE: Final = 0.45
+PALE: Final = 0.6
 """The strength of the colour for the earlier runs of an agent."""
 
 HEAT: Final = ("never", "under 25%", "25 to 50%", "50 to 75%", "75% and more", "always")
@@ -81,5 +81,5 @@ def stylesheet() -> str:
     return (
         f":root{{color-scheme:light dark;{light}}}"
         f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
-        f"{swatches}"
+        f"{swatches}.earlier .role-mark,i.earlier,.earlier i.swatch{{opacity:{PALE}}}"
     )

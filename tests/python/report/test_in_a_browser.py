@@ -210,10 +210,25 @@ def test_names_stay_as_they_are(visit: Callable[..., Any]) -> None:
     page = visit()
     assert page.locator("h1").inner_text() == f"Capability and reliability: desk_{LONG}"
     assert page.locator("b").count() == 0
-    causes = page.locator("[aria-label='Where reliability is lost'] tbody td:nth-child(2)")
+    causes = page.locator("[aria-label='Where reliability is lost'] tbody td.name")
     assert set(causes.all_inner_texts()) == {
         "agent", "limit", "user simulator", "tool_*<b>&_of_my_own",
     }  # fmt: skip
+
+
+def test_earlier_runs_are_equally_pale_everywhere(visit: Callable[..., Any]) -> None:
+    """Legends, leaderboard, small panels and the plots of all runs agree on what is paler."""
+    page = visit()
+    strength = "found => found.map(one => getComputedStyle(one).opacity)"
+    for pale, full in (
+        ("i.swatch.earlier", "i.swatch:not(.earlier):not(.earlier *)"),
+        (".board .earlier i.swatch", ".board tr:not(.earlier) i.swatch"),
+        (".board .earlier .role-mark", ".board tr:not(.earlier) .role-mark"),
+        (".grid .earlier i.swatch", ".grid figure:not(.earlier) i.swatch"),
+        (".grid .earlier .role-mark", ".grid figure:not(.earlier) .role-mark"),
+    ):
+        assert set(page.locator(pale).evaluate_all(strength)) == {"0.6"}, pale
+        assert set(page.locator(full).evaluate_all(strength)) == {"1"}, full
 
 
 def test_a_mark_says_its_number_to_who_points_at_it(visit: Callable[..., Any]) -> None:

@@ -240,7 +240,7 @@ def test_overlays_say_the_same(built: Project, desk: dict[str, Any]) -> None:
     assert set(latest.values()) == {True, False}
     for label, mark in found.items():
         strength = float(mark.attrib.get("opacity", "1"))
-        assert strength == (1 if latest[label.rpartition(": pass")[0]] else 0.45)
+        assert strength == (1 if latest[label.rpartition(": pass")[0]] else 0.6)
     rows = built.query(
         "select count(pass_at_k) + count(pass_hat_k) from passk_suite_metrics"
         " where suite = 'desk' and slice_name = 'all'"

@@ -15,7 +15,7 @@ from passk_py.reports.report.charts.chart_parts import (
     run_names,
     share_axis,
 )
-from passk_py.reports.report.theme import colour
+from passk_py.reports.report.theme import PALE, colour
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,7 +29,10 @@ def trend(
     """Draw pass@k and pass^k of one agent's runs, in the order in which they were made."""
     names = run_names(runs)
     rows = [
-        {**row, "run": names[run["run_id"]]} for run in runs for row in points(run) if row["k"] == k
+        {**row, "run": names[run["run_id"]], "strength": 1 if run["is_latest"] else PALE}
+        for run in runs
+        for row in points(run)
+        if row["k"] == k
     ]
     base = of_rows(rows).encode(
         x=alt.X(
@@ -45,6 +48,7 @@ def trend(
         y=alt.Y("lower:Q", scale=SHARES, axis=share_axis(), title=None), y2="upper:Q"
     )
     line, dots = metric_lines(base, shade, named=alone, size=40)
+    dots = dots.encode(opacity=alt.Opacity("strength:Q", scale=None, legend=None))
     return finished(rules + line + dots, width, height)
 
 
