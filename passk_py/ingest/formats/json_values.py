@@ -42,9 +42,7 @@ def text(value: Json) -> str | None:
     """Take a text that is not empty, or a whole number as text; None for everything else."""
     if isinstance(value, str):
         return value or None
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return None
+    return str(value) if type(value) is int else None
 
 
 def first_line(value: Json) -> str:

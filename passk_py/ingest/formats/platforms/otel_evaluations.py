@@ -53,12 +53,13 @@ _ROOTS: Final = ("resourceLogs", "resourceSpans")
 _TASKS: Final = ("test.case.name", "langfuse.experiment.item.id", "case_name", "task_id")
 _RUNS: Final = ("langfuse.experiment.name", "run_id")
 _SUITES: Final = ("test.suite.name", "langfuse.experiment.dataset.id")
+_MODELS: Final = ("gen_ai.response.model", "gen_ai.request.model")
 _WANTED: Final = frozenset(
     (
-        *(*_TASKS, *_RUNS, *_SUITES, "service.name", "service.version", "event.name", "error.type"),
+        *(*_TASKS, *_RUNS, *_SUITES, *_MODELS),
+        *("service.name", "service.version", "event.name", "error.type"),
         *(f"{_PREFIX}{name}" for name in ("name", "score", "score.label", "score.value")),
         *("gen_ai.agent.name", "gen_ai.agent.version", "gen_ai.response.id"),
-        *("gen_ai.request.model", "gen_ai.response.model"),
         *("gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"),
     )
 )
@@ -95,9 +96,10 @@ class _Case:
     first: int
     """The time of the first of its events, in nanoseconds since 1970."""
     said: dict[str, Json]
-    """The attributes of its events and of its span."""
+    """The attributes of its events and of its span, but for their scores and labels."""
     resource: dict[str, Json]
     scores: dict[str, Json] = field(default_factory=dict)
+    labels: dict[str, str] = field(default_factory=dict)
     times: dict[str, int] = field(default_factory=dict)
     broken: str | None = None
     span: dict[str, Any] | None = None
@@ -200,7 +202,7 @@ class OtelEvaluations(Experiment):
                 continue
             about = attributes(dict_at(resource, "resource"), _WANTED)
             log.heads["spans"] = log.heads.get("spans") or bool(list_at(resource, "scopeSpans"))
-            for event, span, inner in _events(resource):
+            for event, kind, span, inner in _events(resource):
                 said = attributes(event, _WANTED)
                 key = _key(event, span, said)
                 if key is None:
@@ -213,7 +215,7 @@ class OtelEvaluations(Experiment):
                     case = _Case(f"{path}#{place}{inner}", line, time, of_span, about)
                     case.span = _times(span) if span else None
                     cases[key] = case
-                _add(case, event, said, time)
+                _add(case, kind, said, time)
 
     def _resources(
         self, file: IO[bytes], path: Path
@@ -258,8 +260,9 @@ class OtelEvaluations(Experiment):
 
     def _record(self, case: _Case, log: Log) -> Record:
         said, span = case.said, case.span or {}
-        if not any(text(said.get(name)) for name in _TASKS):
-            known = listed([name for name in said if not name.startswith(("gen_ai.", "label."))])
+        task = _first(_TASKS, said)
+        if task is None:
+            known = listed([name for name in said if not name.startswith("gen_ai.")])
             why = (
                 f"No attribute says which task it is; the others are {known}. Name it by "
                 f"{_TASKS[0]}, or read the file by --map."
@@ -276,16 +279,16 @@ class OtelEvaluations(Experiment):
         except Unfit as unfit:
             return Record(None, said, (unfit.code, unfit.reason), line=case.line)
         values = {
-            "run_id": _first(said, case.resource, _RUNS),
-            "suite": _first(said, case.resource, _SUITES),
-            "task_id": _first(said, {}, _TASKS),
+            "run_id": _first(_RUNS, said, case.resource),
+            "suite": _first(_SUITES, said, case.resource),
+            "task_id": task,
             # It tells the order of those without a span.
             "attempt": case.first or 1,
             **judged,
             "agent": text(said.get("gen_ai.agent.name")) or text(case.resource.get("service.name")),
             "agent_version": text(said.get("gen_ai.agent.version"))
             or text(case.resource.get("service.version")),
-            "model": _first(said, {}, ("gen_ai.response.model", "gen_ai.request.model")),
+            "model": _first(_MODELS, said),
             "started_at": time_of(start / 1e6) if start else None,
             "duration_s": (end - start) / 1e9 if start and end >= start else None,
             "input_tokens": said.get("gen_ai.usage.input_tokens"),
@@ -293,7 +296,7 @@ class OtelEvaluations(Experiment):
             "tags": small_tags(
                 {
                     **{f"score.{name}": value for name, value in case.scores.items()},
-                    **{n: v for n, v in said.items() if n.startswith("label.")},
+                    **{f"label.{name}": value for name, value in case.labels.items()},
                     "evaluator_error": case.broken,
                 }
             ),
@@ -313,17 +316,17 @@ def _is_lines(path: Path) -> bool:
 
 def _events(
     resource: Json,
-) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None, str]]:
-    """Give the evaluation events of a resource, each with its span and its place."""
+) -> Iterator[tuple[dict[str, Any], str, dict[str, Any] | None, str]]:
+    """Give the evaluation events of a resource, each with its name, its span and its place."""
     for n, scope in enumerate(list_at(resource, "scopeLogs")):
         for m, event in enumerate(list_at(scope, "logRecords")):
-            if isinstance(event, dict) and _evaluation(event):
-                yield event, None, f"/scopeLogs/{n}/logRecords/{m}"
+            if isinstance(event, dict) and (kind := _evaluation(event)):
+                yield event, kind, None, f"/scopeLogs/{n}/logRecords/{m}"
     for n, scope in enumerate(list_at(resource, "scopeSpans")):
         for m, span in enumerate(list_at(scope, "spans")):
             for k, event in enumerate(list_at(span, "events")):
-                if isinstance(event, dict) and _evaluation(event):
-                    yield event, span, f"/scopeSpans/{n}/spans/{m}/events/{k}"
+                if isinstance(event, dict) and (kind := _evaluation(event)):
+                    yield event, kind, span, f"/scopeSpans/{n}/spans/{m}/events/{k}"
 
 
 def _evaluation(event: dict[str, Any]) -> str | None:
@@ -347,9 +350,8 @@ def _key(
     return ("response", response) if response else None
 
 
-def _add(case: _Case, event: dict[str, Any], said: dict[str, Json], time: int) -> None:
+def _add(case: _Case, kind: str, said: dict[str, Json], time: int) -> None:
     """Add an event to an attempt."""
-    kind = _evaluation(event) or _RESULT
     plain = kind.removeprefix(_PREFIX) if kind != _RESULT else "score"
     name = text(said.pop(f"{_PREFIX}name", None)) or plain
     label = text(said.pop(f"{_PREFIX}score.label", None))
@@ -362,7 +364,7 @@ def _add(case: _Case, event: dict[str, Any], said: dict[str, Json], time: int) -
         decided = label if value is None or verdict_in(label) is not None else value
         case.scores[name] = None if error else decided
         if label:
-            said[f"label.{name}"] = label
+            case.labels[name] = label
     case.broken = case.broken or error
     case.first = min(case.first, time)
     case.said |= said
@@ -384,6 +386,10 @@ def _find_spans(resource: dict[str, Any], cases: dict[tuple[str, str], _Case]) -
                 case.resource = attributes(dict_at(resource, "resource"), _WANTED) | case.resource
 
 
-def _first(said: dict[str, Json], resource: dict[str, Json], names: Iterable[str]) -> str | None:
-    found = (text(said.get(name)) or text(resource.get(name)) for name in names)
-    return next(filter(None, found), None)
+def _first(names: Iterable[str], *places: dict[str, Json]) -> str | None:
+    """Give the text of the first of these names that one of the places has."""
+    for name in names:
+        for place in places:
+            if found := text(place.get(name)):
+                return found
+    return None

@@ -17,24 +17,25 @@ def attributes(of: Json, wanted: Container[str]) -> dict[str, Json]:
     found: dict[str, Json] = {}
     given = of.get("attributes") if isinstance(of, dict) else None
     for one in given if isinstance(given, list) else ():
-        name, value = (one.get("key"), one.get("value")) if isinstance(one, dict) else (None, None)
-        if not isinstance(name, str) or not isinstance(value, dict):
+        if not isinstance(one, dict):
             continue
-        if name not in wanted:
-            found[name] = None
-            continue
-        plain = value.get("stringValue")
-        if plain is None:
-            plain = value.get("boolValue")
-        if plain is None and (plain := value.get("intValue")) is not None:
-            # 64 bits are a text in OTLP's JSON.
-            is_text = isinstance(plain, str) and plain.removeprefix("-").isdecimal()
-            plain = int(plain) if is_text and len(plain) < 20 else plain
-        if plain is None:
-            # So are NaN and infinity.
-            plain = number(value.get("doubleValue"))
-        found[name] = plain
+        name, value = one.get("key"), one.get("value")
+        if isinstance(name, str) and isinstance(value, dict):
+            found[name] = _plain(value) if name in wanted else None
     return found
+
+
+def _plain(value: dict[str, Json]) -> Json:
+    """Take a text, true or false, or a number."""
+    plain = value.get("stringValue")
+    if plain is None:
+        plain = value.get("boolValue")
+    if plain is None and (plain := value.get("intValue")) is not None:
+        # 64 bits are a text in OTLP's JSON.
+        is_text = isinstance(plain, str) and plain.removeprefix("-").isdecimal()
+        plain = int(plain) if is_text and len(plain) < 20 else plain
+    # So are NaN and infinity.
+    return number(value.get("doubleValue")) if plain is None else plain
 
 
 def nanoseconds(value: Json) -> int:
