@@ -46,9 +46,11 @@ def as_markdown(facts: Row) -> str:
         "",
         (
             "pass@k: at least one of k tries succeeds. pass^k: all k tries succeed. Judged at "
-            f"k = {k}: capable from {symbol('pass_at_k', k)} = {facts['capable_threshold']:g}, "
-            f"consistent from {symbol('pass_hat_k', k)} = {facts['consistent_threshold']:g}. Means "
-            f"over tasks, with {limit(facts['confidence'])}% intervals for tasks like these."
+            f"k = {k}: capable from {symbol('pass_at_k', k)} = "
+            f"{limit(facts['capable_threshold'])}%, consistent from {symbol('pass_hat_k', k)} = "
+            f"{limit(facts['consistent_threshold'])}%. Means over tasks, with "
+            f"{limit(facts['confidence'])}% intervals for tasks like these. The tables below have "
+            "shares of 1, as those in SQL: 0.8 is 80%."
         ),
     ]
     if facts["stale"]:

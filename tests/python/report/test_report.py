@@ -515,6 +515,8 @@ def test_markdown_says_the_same(built: Project, facts: dict[str, Any]) -> None:
     rendered = MarkdownIt("gfm-like", {"linkify": False}).render(text)
     assert "<script>" not in rendered
     assert rendered.count("<table>") >= 8
+    # Its thresholds are in percent, like the sentences that hold figures against them.
+    assert "capable from pass@3 = 80%, consistent from pass^3 = 95%." in text
     for suite in facts["suites"]:
         for run in suite["runs"]:
             for row in run["curve"]:
