@@ -217,7 +217,7 @@ def test_names_stay_as_they_are(visit: Callable[..., Any]) -> None:
 
 
 def test_earlier_runs_are_equally_pale_everywhere(visit: Callable[..., Any]) -> None:
-    """Legends, leaderboard, small panels and the plots of all runs agree on what is paler."""
+    """Legends, leaderboard and small panels; the plots of all runs have a test of their own."""
     page = visit()
     strength = "found => found.map(one => getComputedStyle(one).opacity)"
     for pale, full in (

@@ -211,7 +211,7 @@
         ajax: (asked, answer) => answer(this.pageOf(asked, shape)),
         order: against >= 0 ? [[3, "asc"]] : run >= 0 ? [[4, "desc"]] : [],
         autoWidth: false,
-        pageLength: 15,
+        pageLength: 10,
         lengthChange: false,
         info: false,
         layout: { topStart: null, topEnd: null, bottomStart: null, bottomEnd: "paging" },
