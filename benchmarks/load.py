@@ -6,8 +6,11 @@
 Logs of several harnesses are written with attempts that have a transcript of some kilobytes, as such
 logs do. Then, each in a process of its own so that peak memory is its own:
 
-- ``create table as`` of DuckDB's ``read_json`` over the very values that the format asks for, and
+- ``create table as`` of DuckDB's ``read_json`` over the very values that the format asks for,
+- the format's own reader alone, which gives the values of each attempt and lands nothing, and
 - ``passk load`` of the file into a new database: recognition, digest, typing, every rule, landing.
+
+The readers of tau-bench, METR and human-eval are ``read_json`` itself, so that they have no figure of their own.
 
 The second part writes one log with short and one with ten times longer transcripts: peak memory must not follow them.
 The third, where a Python with inspect-ai is named, lets Inspect make a log of 10,000 samples, and ten logs of 1,000, and
@@ -109,8 +112,11 @@ def run(what: str, name: str, path: Path, small: Path) -> None:
     """Be the process that is timed."""
     import duckdb
 
+    from passk_py.ingest.formats import format_named
+    from passk_py.ingest.formats.harness import Log
     from passk_py.ingest.landing import load
 
+    reader: Any = format_named(name)
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "bench.duckdb"
         # Modules that both sides need are loaded before the clock starts.
@@ -119,6 +125,8 @@ def run(what: str, name: str, path: Path, small: Path) -> None:
         if what == "read_json":
             with duckdb.connect(str(database)) as connection:
                 connection.execute(read_json_sql(name, path))
+        elif what == "reader":
+            rows = sum(1 for record in reader.read(Log(path, (path,))) if record.values)
         else:
             report = load(path, database=database)
         seconds, cpu = time.perf_counter() - before, time.process_time() - cpu
@@ -126,7 +134,7 @@ def run(what: str, name: str, path: Path, small: Path) -> None:
             with duckdb.connect(str(database)) as connection:
                 count = f"select {ATTEMPTS.get(name, 'count(*)')} from read"
                 rows = int(connection.execute(count).fetchall()[0][0])
-        else:
+        elif what == "load":
             rows = report.rows_landed
             if (
                 report.exit_code
@@ -151,28 +159,37 @@ def load_little(folder: Path, small: Path) -> None:
 
 def compare_formats(folder: Path, names: list[str], megabytes: int, repeat: int) -> None:
     """Hold logs of about one size against read_json; the sides take turns."""
+    from passk_py.ingest.formats import format_named
+    from passk_py.ingest.formats.json_harness import JsonHarness
+
     print(
-        f"{'format':<18}{'MB':>4}{'rows':>9}{'read_json s':>13}{'CPU':>6}{'load s':>8}{'CPU':>6}"
-        f"{'share':>7}{'of CPU':>8}{'peak MiB':>10}"
+        f"{'format':<18}{'MB':>4}{'rows':>9}{'read_json s':>13}{'CPU':>6}{'reader s':>10}{'CPU':>6}"
+        f"{'share':>7}{'of CPU':>8}{'load s':>8}{'CPU':>6}{'share':>7}{'of CPU':>8}{'peak MiB':>10}"
     )
     for name in names:
         path, size = folder / f"{name}.json", FORMATS[name][2]
         write(name, path, max(1, megabytes * 1_000_000 // (size * 6 // 5)), size)
         small = folder / "small.json"
         write(name, small, 8, size)
-        turns = [
-            (timed("read_json", name, path, small), timed("load", name, path, small))
-            for _ in range(repeat)
-        ]
+        sides = (
+            "read_json",
+            *(("reader",) if isinstance(format_named(name), JsonHarness) else ()),
+            "load",
+        )
+        turns = [[timed(side, name, path, small) for side in sides] for _ in range(repeat)]
         if len({one.rows for turn in turns for one in turn}) > 1:
             raise SystemExit(f"{name}: the sides do not agree on the attempts: {turns}")
-        theirs, ours = (
+        theirs, *readers, ours = (
             Timed(*map(statistics.median, zip(*side, strict=True)))
             for side in zip(*turns, strict=True)
         )
+        alone = "".join(
+            f"{one.seconds:>10.2f}{one.cpu:>6.2f}{theirs.seconds / one.seconds:>7.0%}{theirs.cpu / one.cpu:>8.0%}"
+            for one in readers
+        )
         print(
             f"{name:<18}{path.stat().st_size / 1e6:>4.0f}{ours.rows:>9,.0f}{theirs.seconds:>13.2f}"
-            f"{theirs.cpu:>6.2f}{ours.seconds:>8.2f}{ours.cpu:>6.2f}"
+            f"{theirs.cpu:>6.2f}{alone or '-':>31}{ours.seconds:>8.2f}{ours.cpu:>6.2f}"
             f"{theirs.seconds / ours.seconds:>7.0%}{theirs.cpu / ours.cpu:>8.0%}{ours.peak:>10.0f}"
         )
         path.unlink()

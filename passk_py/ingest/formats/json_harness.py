@@ -124,7 +124,7 @@ class JsonHarness(Harness):
             try:
                 value = self._decode_heads[path](data)
             except (TypeError, ValueError, RecursionError):
-                value, _ = _second_look(data)
+                value, _ = second_look(data)
             log.heads[".".join(path)] = value
 
     def _read_lines(
@@ -154,7 +154,7 @@ class JsonHarness(Harness):
         """Give the records of a row."""
         row, fault = element.value, element.fault
         if fault is None and row is None:
-            row, fault = _second_look(element.data)
+            row, fault = second_look(element.data)
         if fault is None and self.rows_are_objects and not isinstance(row, dict):
             kind = "a list" if isinstance(row, list) else "no object"
             fault = ("malformed_line", f"The row is {kind}, but should be a JSON object.")
@@ -182,7 +182,7 @@ def _record_of(
     return values
 
 
-def _second_look(data: bytes) -> tuple[Any, tuple[str, str] | None]:
+def second_look(data: bytes) -> tuple[Any, tuple[str, str] | None]:
     """Load a row whole that could not be read as expected, or say what is wrong with it."""
     try:
         return loaded(data), None

@@ -200,6 +200,19 @@ def test_strange_documents_are_refused_or_passed_over(
     assert [row["reason_code"] for row in loaded.rejected] == ["malformed_line", "truncated"]
 
 
+def test_a_resource_that_is_no_json_is_refused(
+    tmp_path: Path, harness_log: Callable[..., Any]
+) -> None:
+    good = json.dumps({"scopeLogs": [{"logRecords": [scored(1)]}]})
+    path = tmp_path / "nightly.json"
+    path.write_text(f'{{"resourceLogs": [{good}, {{"scopeLogs": tru}}, null]}}', "utf-8")
+    loaded = harness_log(path)
+    assert loaded.report.rows_landed == 1
+    assert [row["reason_code"] for row in loaded.rejected] == ["malformed_line"]
+    assert "not valid JSON" in loaded.rejected[0]["reason"]
+    assert loaded.rejected[0]["raw"] == '{"scopeLogs": tru}'
+
+
 def test_traces_without_evaluations_are_of_no_format(
     tmp_path: Path, harness_log: Callable[..., Any]
 ) -> None:

@@ -24,6 +24,7 @@ from passk_py.ingest.containers.lines import raw_lines, read_lines
 from passk_py.ingest.containers.open_bytes import BOM, open_log
 from passk_py.ingest.containers.shape import ANY, decoded_or_none, decoder
 from passk_py.ingest.formats.harness import Record, Unfit
+from passk_py.ingest.formats.json_harness import second_look
 from passk_py.ingest.formats.json_values import (
     at,
     dict_at,
@@ -240,14 +241,13 @@ class OtelEvaluations(Experiment):
         count = 0
         for element in JsonWalk(file, (Names("|".join(_ROOTS), _ROOTS), EACH), decode).rows():
             count += 1
-            value = element.value
-            if element.fault:
+            value, fault = element.value, element.fault
+            if value is None and fault is None:
+                value, fault = second_look(element.data)
+            if fault:
                 said = element.data.decode("utf-8", "backslashreplace")
-                ends = element.fault[0] == "truncated"
-                yield Record(None, said, element.fault, ends=ends), "", count
+                yield Record(None, said, fault, ends=fault[0] == "truncated"), "", count
                 continue
-            if value is None:
-                value = decoded_or_none(decode, element.data)
             yield value, f"/{'/'.join(map(str, element.keys))}", count
 
     @cached_property
