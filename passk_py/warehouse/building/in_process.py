@@ -33,10 +33,13 @@ def run(
 ) -> BuildReport:
     """Run a command of dbt 1; ``parsed`` is the file that keeps the parsed project, if any does."""
     # dbt's imports take longer than all else that passk does before its first query.
+    from dbt.adapters.duckdb.credentials import DuckDBCredentials
     from dbt.adapters.factory import reset_adapters
     from dbt.cli.main import dbtRunner
 
-    manifest = read_parsed(parsed, database.stem) if parsed else None
+    # DuckDB names a database by its file's name up to the first dot.
+    name = DuckDBCredentials.path_derived_database_name(str(database))
+    manifest = read_parsed(parsed, name) if parsed else None
     written = folder / "target" / "partial_parse.msgpack"
     if parsed and manifest is None:
         # Otherwise the file of another build might be kept as that of this build.

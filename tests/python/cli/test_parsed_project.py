@@ -152,7 +152,7 @@ def test_a_second_database_costs_no_parse(
         assert build(second.database, **PART, variables=drawn).failed == ()
     assert len(parses) == 6
     # Only its name is another in the statements.
-    other = second.database.rename(second.database.with_name("an other.duckdb"))
+    other = second.database.rename(second.database.with_name("an other.v2.duckdb"))
     with duckdb.connect(str(other)) as connection:
         connection.execute("drop schema main_passk_internal cascade")
     assert build(other, **PART).failed == ()

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import IO, TYPE_CHECKING, Any, ClassVar, Final
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from passk_py.ingest.containers.json_walk import EACH, JsonWalk, Names
 from passk_py.ingest.containers.lines import raw_lines, read_lines
@@ -83,6 +83,9 @@ _RESOURCE: Final[Shape] = {
     "scopeLogs": [{"logRecords": [_RECORD]}],
     "scopeSpans": [{"spans": [_SPAN]}],
 }
+_Resource: TypeAlias = "tuple[dict[str, Any] | Record, str, int]"
+"""A resource, or the rejected row of one that can't be read, with its place as text and number."""
+
 _WHAT: Final = (
     "An event names neither its span nor a gen_ai.response.id, so its attempt is unknown."
 )
@@ -218,28 +221,14 @@ class OtelEvaluations(Experiment):
                     cases[key] = case
                 _add(case, kind, said, time)
 
-    def _resources(
-        self, file: IO[bytes], path: Path
-    ) -> Iterator[tuple[dict[str, Any] | Record, str, int]]:
-        """Give each resource of a document or of lines, with its place."""
-        decode = self._decode_resource
+    def _resources(self, file: IO[bytes], path: Path) -> Iterator[_Resource]:
+        """Give each resource of a document or of lines."""
         if _is_lines(path):
-            for batch in read_lines(file):
-                for place, line, code, reason, ends in batch.rows():
-                    data = line.encode("utf-8", "surrogatepass")
-                    document = None if code else decoded_or_none(self._decode_line, data)
-                    if not isinstance(document, dict):
-                        fault = (code or "malformed_line", reason or "The line is no JSON object.")
-                        if ends:
-                            fault = ("truncated", "The last line ends within its JSON.")
-                        yield Record(None, line, fault, ends=ends, line=place), "", place
-                        continue
-                    for root in _ROOTS:
-                        for resource in list_at(document, root):
-                            yield resource, f"L{place}", place
+            yield from self._resources_of_lines(file)
             return
         count = 0
-        for element in JsonWalk(file, (Names("|".join(_ROOTS), _ROOTS), EACH), decode).rows():
+        at_resource = (Names("|".join(_ROOTS), _ROOTS), EACH)
+        for element in JsonWalk(file, at_resource, self._decode_resource).rows():
             count += 1
             value, fault = element.value, element.fault
             if value is None and fault is None:
@@ -249,6 +238,22 @@ class OtelEvaluations(Experiment):
                 yield Record(None, said, fault, ends=fault[0] == "truncated"), "", count
                 continue
             yield value, f"/{'/'.join(map(str, element.keys))}", count
+
+    def _resources_of_lines(self, file: IO[bytes]) -> Iterator[_Resource]:
+        """Give each resource of lines of documents."""
+        for batch in read_lines(file):
+            for place, line, code, reason, ends in batch.rows():
+                data = line.encode("utf-8", "surrogatepass")
+                document = None if code else decoded_or_none(self._decode_line, data)
+                if not isinstance(document, dict):
+                    fault = (code or "malformed_line", reason or "The line is no JSON object.")
+                    if ends:
+                        fault = ("truncated", "The last line ends within its JSON.")
+                    yield Record(None, line, fault, ends=ends, line=place), "", place
+                    continue
+                for root in _ROOTS:
+                    for resource in list_at(document, root):
+                        yield resource, f"L{place}", place
 
     @cached_property
     def _decode_resource(self) -> Any:  # noqa: ANN401 - a function
