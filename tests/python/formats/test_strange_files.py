@@ -319,6 +319,39 @@ FILES = {
         ("task_id=$.id", "passed=$.score == 'C'", "attempt=in_order"),
         [("c", 1, "failed", None), ("i", 1, "passed", None)],
     ),
+    "a table with an id of each row, and scores as JSON": Strange(
+        "experiment.csv",
+        'id,input,output,scores\n'
+        'r1,"{""question"": ""1 + 1""}",2,"{""Correct"": 1, ""Brief"": 0.5}"\n'
+        'r2,"{""question"": ""1 + 1""}",3,"{""Correct"": 0, ""Brief"": 0.1}"\n'
+        'r3,"{""question"": ""2 + 2""}",4,"{""Correct"": 1, ""Brief"": 0.2}"\n'
+        'r4,"{""question"": ""2 + 2""}",4,"{""Correct"": 1, ""Brief"": 0.4}"\n',
+        ("task_id=$.input.question", "passed=$.scores.Correct", "attempt=in_order"),
+        [
+            ("1 + 1", 1, "passed", None),
+            ("1 + 1", 2, "failed", None),
+            ("2 + 2", 1, "passed", None),
+            ("2 + 2", 2, "passed", None),
+        ],
+    ),
+    "a table with a state of each row beside its verdict": Strange(
+        "experiment.csv",
+        "id,inputs,outputs,correctness,status,start_time\n"
+        "r1,one,x,0,success,2026-11-20T10:00:00Z\n"
+        "r2,one,y,1,success,2026-11-20T10:00:09Z\n"
+        "r3,two,z,1,success,2026-11-20T10:00:05Z\n"
+        "r4,two,z,1,success,2026-11-20T10:00:07Z\n",
+        (
+            *("task_id=$.inputs", "passed=$.correctness", "attempt=in_order"),
+            "started_at=$.start_time",
+        ),
+        [
+            ("one", 1, "failed", None),
+            ("one", 2, "passed", None),
+            ("two", 1, "passed", None),
+            ("two", 2, "passed", None),
+        ],
+    ),
     "a list of lists": Strange(
         "pairs.json",
         [["a", True], ["b", False], ["a", False]],
@@ -366,6 +399,8 @@ def test_the_proposed_mapping_is_that_one(what: str, tmp_path: Path) -> None:
                 "passes": [{"title": "a"}],
             },
         ),
+        # Each try came to its end, and another column tells what it was worth.
+        ("ended.csv", "task,status,matches\na,success,0\na,success,1\n"),
         # Two parts of a row have a verdict.
         ("parts.jsonl", '{"task": "a", "lint": {"ok": true}, "unit": {"ok": false}}\n'),
     ],

@@ -14,7 +14,7 @@ from passk_py.ingest.formats.mappings.mapping_rows import path_of
 from passk_py.ingest.formats.mappings.row_values import (
     are_counts,
     are_letters,
-    are_row_numbers,
+    are_of_one_row_each,
     are_texts,
     are_times,
     are_uuids,
@@ -22,6 +22,7 @@ from passk_py.ingest.formats.mappings.row_values import (
     good_word,
     is_flag,
     is_number,
+    only_ended,
     verdict_of_words,
 )
 
@@ -42,11 +43,11 @@ _TASK: Final = (
     *("scenarioid", "scenario", "promptid", "docid", "testname", "nodeid"),
 )
 # Anything may be called so, rows and what is above them.
-_ASKED: Final = ("question", "prompt", "input")
+_ASKED: Final = ("question", "prompt", "input", "inputs")
 _ANY: Final = ("test", "id", "name", "key", "question", "prompt", "input", "title")
 _FLAG: Final = (
     *("passed", "pass", "ok", "success", "successful", "succeeded", "iscorrect", "correct"),
-    *("isresolved", "resolved", "issolved", "solved", "ispassed", "issuccess"),
+    *("correctness", "isresolved", "resolved", "issolved", "solved", "ispassed", "issuccess"),
 )
 _WORD: Final = ("outcome", "verdict", "status", "result", "grade", "label")
 _SCORE: Final = ("score", "reward", "grade", "points", "accuracy", "value")
@@ -195,7 +196,7 @@ def _task(rows: Rows, verdict: dict[str, str] | None) -> str | None:
     own = rows.fields(0)
     # A row that has an id of its own is a try of what it is about.
     named = _named((path for path in own if not are_uuids(own[path])), _ANY) or _named(own, _ANY)
-    if named and are_row_numbers(own[named]):
+    if named and are_of_one_row_each(own[named]):
         named = _named((path for path in own if come_again(own[path])), _ASKED) or named
     texts = [value for value in own.get(named or (), ()) if isinstance(value, str)]
     if named and texts and not rows.are_tries and not any(map(str.isdecimal, texts)):
@@ -266,6 +267,9 @@ def _verdict(rows: Rows) -> dict[str, str] | None:
     words = [p for p, found in fields.items() if found and all(isinstance(v, str) for v in found)]
     words = [path for path in words if good_word(fields[path]) or are_letters(fields[path])]
     if found := _named(words, (*_FLAG, *_WORD, *_SCORE), alone=True):
+        if only_ended(fields[found]) and any(len(set(fields[path])) > 1 for path in flags):
+            # The verdict may be another, whose name tells nothing.
+            return None
         return verdict_of_words(_path(found, 0), fields[found])
     numbers = [path for path, found in fields.items() if found and all(map(is_number, found))]
     texts = [path for path in numbers if all(isinstance(v, str) for v in fields[path])]

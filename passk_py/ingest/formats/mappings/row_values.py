@@ -30,6 +30,8 @@ _GOOD: Final = {
 _GOOD_LETTERS: Final = ("c", "y")
 _LETTERS: Final = (*_GOOD_LETTERS, "i", "n", "p")
 _FLAGS: Final = ("true", "false", "0", "1")
+# A try that came to its end may be called so, whatever it was worth.
+_ENDED: Final = ("success", "ok")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:.*")
 _WORDS: Final = 8
@@ -72,6 +74,11 @@ def are_letters(values: list[str]) -> bool:
     return letters <= set(_LETTERS) and bool(letters & set(_GOOD_LETTERS))
 
 
+def only_ended(words: list[str]) -> bool:
+    """Tell whether words may only say that no try broke off."""
+    return all(word.lower() in _ENDED for word in words)
+
+
 def are_times(values: list[Any]) -> bool:
     """Tell whether all are times."""
     return all(isinstance(value, str) and _TIME.fullmatch(value) for value in values)
@@ -82,10 +89,9 @@ def are_uuids(values: list[Any]) -> bool:
     return all(isinstance(value, str) and _UUID.fullmatch(value) for value in values)
 
 
-def are_row_numbers(values: list[Any]) -> bool:
-    """Tell whether values are numbers of which none comes twice."""
-    numbers = list(map(str, values))
-    return all(map(str.isdecimal, numbers)) and len(set(numbers)) == len(numbers)
+def are_of_one_row_each(values: list[Any]) -> bool:
+    """Tell whether no value comes twice."""
+    return len(set(map(str, values))) == len(values)
 
 
 def come_again(values: list[Any]) -> bool:

@@ -114,8 +114,7 @@ def _elements(sample: Sample) -> list[Json]:
     """Give the first lines, elements or rows of a file, or the document that it is."""
     if sample.container == "csv":
         rows = _rows_of_table(sample) or []
-        names = sample.fields
-        return [dict(zip(names, (cell or None for cell in row), strict=False)) for row in rows]
+        return [dict(zip(sample.fields, map(_cell, row), strict=False)) for row in rows]
     if sample.container == "parquet":
         return _head_of_parquet(sample)
     if sample.container == "json_lines" and not sample.one_object:
@@ -125,6 +124,12 @@ def _elements(sample: Sample) -> list[Json]:
     if sample.one_object:
         return [document] if isinstance(document, dict) else []
     return document[:_LOOKED_AT] if isinstance(document, list) else []
+
+
+def _cell(text: str) -> Json:
+    """Give what a cell of a table holds; a mapping leads into JSON objects too."""
+    document = loaded_or_none(text.encode()) if text.startswith("{") else None
+    return document if isinstance(document, dict) else text or None
 
 
 def _head_of_parquet(sample: Sample) -> list[Json]:
