@@ -250,7 +250,7 @@ def changes(repetitions: int) -> None:
                     " from passk_cost_comparisons group by 1 order by held",
                 )
             worst = rows.row(0, named=True)
-            held, told, width = (float(rows[name].mean()) for name in ("held", "told", "width"))  # type: ignore[arg-type] - a number
+            held, told, width = (float(rows[name].mean()) for name in ("held", "told", "width"))  # type: ignore[arg-type]  # a number
             print(
                 f"| {number} | 8 | {100 * (factor - 1):+.0f} % | {held:.3f} "
                 f"| {worst['held']:.3f} | {', '.join(cells()[worst['place']])} "

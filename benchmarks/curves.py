@@ -103,7 +103,7 @@ def shares(frame: pl.DataFrame, tasks: int, last: int) -> Shares:
             & (mean_upper("mean", "variance", tasks, confidence=level) >= pl.col("truth")),
         )
         one[level] = float(held.select(pl.col("held").mean()).item())
-        every[level] = float(held.group_by("run").agg(pl.col("held").all())["held"].mean())  # type: ignore[arg-type] - a number
+        every[level] = float(held.group_by("run").agg(pl.col("held").all())["held"].mean())  # type: ignore[arg-type]  # a number
     farthest = curve.group_by("run").agg(pl.col("z").max())["z"]
     quantile = farthest.quantile(0.95, interpolation="higher")
     return Shares(
