@@ -334,6 +334,14 @@ FILES = {
             ("2 + 2", 2, "passed", None),
         ],
     ),
+    "a Parquet table with scores as JSON": Strange(
+        "experiment.parquet",
+        pl.DataFrame(
+            {"case": ["a", "a"], "scores": ['{"Correct": true}', '{"Correct": false}']}
+        ),
+        ("task_id=$.case", "passed=$.scores.Correct", "attempt=in_order"),
+        [("a", 1, "passed", None), ("a", 2, "failed", None)],
+    ),
     "a table with a state of each row beside its verdict": Strange(
         "experiment.csv",
         "id,inputs,outputs,correctness,status,start_time\n"

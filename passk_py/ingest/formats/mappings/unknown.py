@@ -113,10 +113,11 @@ def _rows_at(path: Path, elements: list[Json], sample: Sample) -> Iterator[tuple
 def _elements(sample: Sample) -> list[Json]:
     """Give the first lines, elements or rows of a file, or the document that it is."""
     if sample.container == "csv":
-        rows = _rows_of_table(sample) or []
-        return [dict(zip(sample.fields, map(_cell, row), strict=False)) for row in rows]
+        texts = _rows_of_table(sample) or []
+        return [dict(zip(sample.fields, map(_cell, row), strict=False)) for row in texts]
     if sample.container == "parquet":
-        return _head_of_parquet(sample)
+        rows = _head_of_parquet(sample)
+        return [{name: _cell(value) for name, value in row.items()} for row in rows]
     if sample.container == "json_lines" and not sample.one_object:
         lines = sample.start.split(sample.newline, _LOOKED_AT)[:_LOOKED_AT]
         return [row for line in lines if isinstance(row := loaded_or_none(line), dict)]
@@ -126,13 +127,14 @@ def _elements(sample: Sample) -> list[Json]:
     return document[:_LOOKED_AT] if isinstance(document, list) else []
 
 
-def _cell(text: str) -> Json:
+def _cell(value: Json) -> Json:
     """Give what a cell of a table holds; a mapping leads into JSON objects too."""
-    document = loaded_or_none(text.encode()) if text.startswith("{") else None
-    return document if isinstance(document, dict) else text or None
+    is_object = isinstance(value, str) and value.startswith("{")
+    document = loaded_or_none(value.encode("utf-8", "surrogatepass")) if is_object else None
+    return document if isinstance(document, dict) else None if value == "" else value
 
 
-def _head_of_parquet(sample: Sample) -> list[Json]:
+def _head_of_parquet(sample: Sample) -> list[dict[str, Json]]:
     import polars as pl
 
     try:
