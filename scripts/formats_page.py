@@ -142,7 +142,7 @@ passed: $.score >= 0.8
 
 | expression | meaning |
 |---|---|
-| `$.case.id`, `$["a b"]`, `$.scores[0]` | the value at that place in a row; `$.name` is a column of a table |
+| `$.case.id`, `$["a b"]`, `$.scores[0]` | the value at that place in a row; `$.name` is a column of a table, in which `$.name.key` leads into JSON |
 | `$.stats[name == "f1"].mean` | the same in the first element of a list whose field equals a value |
 | `$` | the row itself, such as `true` or `0.5` |
 | `^.title`, `^^.title` | a value in the object one or two levels above the row |
