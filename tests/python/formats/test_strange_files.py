@@ -334,6 +334,33 @@ FILES = {
             ("2 + 2", 2, "passed", None),
         ],
     ),
+    "lists of cases in a list of runs": Strange(
+        "runs.json",
+        {
+            "runs": [
+                {"name": "mon", "cases": [{"name": "a", "status": "PASS"}, {"name": "b", "status": "FAIL"}]},
+                {"name": "tue", "cases": [{"name": "a", "status": "FAIL"}, {"name": "b", "status": "PASS"}]},
+            ]
+        },
+        (
+            *("rows=$.runs[*].cases", "task_id=$.name", "passed=$.status == 'PASS'"),
+            *("run_id=^.name", "attempt=in_order"),
+        ),
+        [("a", 1, "passed", None), ("b", 1, "failed", None), ("a", 1, "failed", None), ("b", 1, "passed", None)],
+        {"run_id": ["mon", "mon", "tue", "tue"]},
+    ),
+    "a table with tabs whose runs are counted": Strange(
+        "tries.tsv",
+        "problem\trun\tsolved\np1\t1\tyes\np1\t2\tno\np2\t1\tyes\n",
+        ("task_id=$.problem", "passed=$.solved == 'yes'", "attempt=$.run"),
+        [("p1", 1, "passed", None), ("p1", 2, "failed", None), ("p2", 1, "passed", None)],
+    ),
+    "a table of seeds with final scores": Strange(
+        "seeds.csv",
+        "task_id,seed,final_score\nt1,1,0.0\nt1,2,1.0\n",
+        ("task_id=$.task_id", "score=$.final_score", "attempt=in_order"),
+        [("t1", 1, "failed", 0.0), ("t1", 2, "passed", 1.0)],
+    ),
     "a Parquet table with scores as JSON": Strange(
         "experiment.parquet",
         pl.DataFrame(

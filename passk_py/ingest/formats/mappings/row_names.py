@@ -50,10 +50,14 @@ _FLAG: Final = (
     *("correctness", "isresolved", "resolved", "issolved", "solved", "ispassed", "issuccess"),
 )
 _WORD: Final = ("outcome", "verdict", "status", "result", "grade", "label")
-_SCORE: Final = ("score", "reward", "grade", "points", "accuracy", "value")
+_SCORE: Final = (
+    *("score", "reward", "grade", "points", "accuracy", "value", "finalscore", "totalscore"),
+    *("overallscore", "meanscore", "averagescore", "finalreward", "totalreward"),
+)
 _ATTEMPT: Final = (
     *("attempt", "trial", "attemptnumber", "attemptid", "trialid", "repeat", "repetition"),
-    *("iteration", "try", "epoch", "runindex", "sampleindex"),
+    *("iteration", "try", "epoch", "runindex", "sampleindex", "attemptindex", "trialindex"),
+    *("runidx", "sampleidx", "attemptidx", "trialidx", "run"),
 )
 _OTHERS: Final = {
     "run_id": ("runid", "run", "runname"),
@@ -139,7 +143,7 @@ def columns_of(rows: Rows) -> dict[str, str]:
         for up in rows.above:
             fields = rows.fields(up)
             found = _named(fields, names, top=True)
-            if found and all(isinstance(value, str | None) for value in fields[found]):
+            if found and _are_names(fields[found], found[-1], up, rows):
                 lines[column] = _path(found, up)
                 break
             # Or it is the name under which that stands, among others of its kind.
@@ -159,6 +163,14 @@ def columns_of(rows: Rows) -> dict[str, str]:
     if error and "outcome_reason" not in lines and _lacks_verdicts(rows, lines):
         lines["outcome_reason"] = _path(error, 0)
     return lines
+
+
+def _are_names(values: list[Any], called: str, up: int, rows: Rows) -> bool:
+    """Tell whether a field names a run, a suite or who made it, in most rows."""
+    in_most = up > 0 or 2 * len(values) > len(rows.levels)
+    # Runs that are counted are the tries of a task.
+    is_number = called.lower() == "run" and are_counts(values)
+    return in_most and not is_number and all(isinstance(value, str | None) for value in values)
 
 
 def _lacks_verdicts(rows: Rows, lines: dict[str, str]) -> bool:

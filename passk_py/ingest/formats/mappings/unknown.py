@@ -11,7 +11,7 @@ import itertools
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.ingest.containers.json_start import partly_loaded
-from passk_py.ingest.containers.json_walk import is_level
+from passk_py.ingest.containers.json_walk import EACH, is_level
 from passk_py.ingest.containers.shape import loaded_or_none
 from passk_py.ingest.formats.canonical import CANONICAL_FIELDS, is_canonical
 from passk_py.ingest.formats.harness import Unfit
@@ -95,7 +95,8 @@ def _ranked(
     path: Path, elements: list[Json], sample: Sample
 ) -> tuple[tuple[Any, ...], dict[str, str]]:
     """Give the lines of a mapping whose rows are at a path, after how much they say."""
-    are_tries = any(TRIES.fullmatch(name) for name in path)
+    called = next((name for name in reversed(path) if name != EACH), "")
+    are_tries = bool(TRIES.fullmatch(called))
     rows = Rows(tuple(_rows_at(path, elements, sample)), sample.one_object, path, are_tries)
     lines = columns_of(rows)
     says = (lines.get("passed") != NO_VERDICT, not rows.scalars, lines["task_id"] != NO_TASK)
