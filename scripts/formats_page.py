@@ -147,7 +147,7 @@ passed: $.score >= 0.8
 | `$` | the row itself, such as `true` or `0.5` |
 | `^.title`, `^^.title` | a value in the object one or two levels above the row |
 | `$key`, `^key` | the name of the row, or of the object above it, or its place in a list, from 0 |
-| `$.score >= 0.8`, `$.status == 'ok'`, `$.kind in ('a', 'b')` | true, false, or null if there is no value |
+| `$.score >= 0.8`, `$.status == 'ok'`, `$.kind in ('a', 'b')`, `$.kind not in ('a', 'b')` | true, false, or null if there is no value |
 | `$.error == null`, `$.error != null` | true or false; an empty text is null |
 | `$.trial + 1` | a number that does not start at 1 in the file |
 | `nightly` | this text, for every row |
@@ -169,7 +169,8 @@ passk formats --propose samples.json
 ```
 
 It proposes only verdicts that a name tells; otherwise the line has `$.VERDICT`, for you to replace. A status that is no verdict, such as
-`skipped`, becomes a reason, and names under which the same tasks stand again become runs.
+`skipped`, becomes a reason, and models, or other names, under which the same tasks stand again become runs. It says what to look at
+before the line is run: numbers that two attempts have, words that leave attempts out, and scores above 1.
 
 Tasks with samples in them, `samples.json`:
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any, Final
 
 from passk_py.cli.load_output import note_problems
@@ -10,9 +11,13 @@ from passk_py.cli.next_steps import command_line
 from passk_py.cli.table_output import fitted_table
 from passk_py.common.errors import PasskError
 from passk_py.common.words import and_list, plain, plural
+from passk_py.ingest.formats.kinds import listed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from duckdb import DuckDBPyConnection
 
     from passk_py.cli.session import Session
     from passk_py.ingest.formats.mappings.mapping import Mapping
@@ -64,6 +69,40 @@ def say_proposal(session: Session, path: Path) -> int:
     return 0
 
 
+def _doubts(connection: DuckDBPyConnection) -> Iterator[str]:
+    """Say of the rows that landed what a person should look at before the line is run."""
+    twice = connection.execute(
+        "select run_id, task_id, attempt from landing.attempts "
+        "group by run_id, suite, task_id, attempt having count(*) > 1 order by all limit 1"
+    ).fetchone()
+    if twice:
+        run, task, attempt = map(str, twice)
+        yield (
+            f"Several rows are attempt {attempt} of task {plain(task)} in run {plain(run)}: name "
+            "their runs by --map run_id=..., or number them by --map attempt=in_order."
+        )
+    reasons = connection.execute(
+        "select outcome_reason from landing.attempts "
+        "where outcome = 'excluded' and outcome_reason is not null "
+        "group by outcome_reason order by count(*) desc, outcome_reason"
+    ).fetchall()
+    if reasons:
+        said = [plain(str(reason)) for (reason,) in reasons]
+        yield (
+            f"Attempts with the {'reasons' if said[1:] else 'reason'} {listed(said)} have no "
+            "verdict and do not count. Where one is a failure of the agent, add --policy "
+            f"{shlex.quote(f'{said[0]}=failed')}, for example."
+        )
+    most = connection.execute(
+        "select max(score) from landing.attempts where outcome_reason is null having max(score) > 1"
+    ).fetchone()
+    if most:
+        yield (
+            f"The scores go up to {most[0]:g}, and all from 1 on pass: add --score-threshold with "
+            "the least score that should."
+        )
+
+
 def _say_rows(session: Session, path: Path, mapping: Mapping | None) -> list[dict[str, Any]]:
     """Print the first rows as they would land, and how many there are."""
     from passk_py.ingest.landing import load
@@ -74,6 +113,7 @@ def _say_rows(session: Session, path: Path, mapping: Mapping | None) -> list[dic
             f"select {', '.join(_COLUMNS)} from landing.attempts "
             f"order by source_line, attempt limit {_ROWS}"
         ).fetchall()
+        notes = [*_doubts(connection)]
     console = session.console()
     texts = [["" if value is None else plain(str(value)) for value in row] for row in rows]
     headings = ("run", "task", "attempt", "verdict", "score")
@@ -83,4 +123,6 @@ def _say_rows(session: Session, path: Path, mapping: Mapping | None) -> list[dic
     rejected = f", {report.rows_rejected:,} rejected" if report.rows_rejected else ""
     session.say(f"{plural(report.rows_landed, 'attempt')} would land{rejected}.")
     note_problems(session, report)
+    for note in notes:
+        session.note(note)
     return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]

@@ -94,14 +94,41 @@ def test_each_spelling_of_a_pass_is_a_pass(passk: Passk, tmp_path: Path) -> None
         "FAILED": "failed",
     }
     assert found("C", "c", "I") == {"C": "passed", "c": "passed", "I": "failed"}
+    assert found("OK", "NOK", "wrong_answer") == {
+        "OK": "passed",
+        "NOK": "failed",
+        "wrong_answer": "failed",
+    }
+    # An error is a failure where no other word is one.
+    assert found("ok", "error") == {"ok": "passed", "error": "failed"}
+    assert found("PASS", "FAIL", "ERROR", "timeout") == {
+        "PASS": "passed",
+        "FAIL": "failed",
+        "ERROR": "excluded",
+        "timeout": "failed",
+    }
     # A word of another kind beside them keeps the others from being verdicts as little.
     assert found("ok", "failed", "skipped", "n/a", "it's dead: 3") == {
         "ok": "passed",
         "failed": "failed",
         "skipped": "excluded",
         "n/a": "excluded",
-        "it's dead: 3": "failed",
+        "it's dead: 3": "excluded",
     }
+
+
+def test_doubts_are_said(passk: Passk, tmp_path: Path) -> None:
+    def noted(text: str) -> str:
+        (tmp_path / "mine.csv").write_text(text, "utf-8")
+        return " ".join(passk("formats", "--propose", "mine.csv").err.split())
+
+    assert noted("task,trial,ok\na,1,1\na,2,0\n") == ""
+    twice = noted("task,part,trial,ok\na,x,1,1\na,y,1,0\n")
+    assert "Several rows are attempt 1 of task a in run mine: name their runs" in twice
+    left_out = noted("task,status\na,passed\na,failed\na,stuck\n")
+    assert "with the reason stuck have no verdict and do not count." in left_out
+    assert "add --policy stuck=failed" in left_out
+    assert "The scores go up to 85, and all from 1 on pass" in noted("task,score\na,85\na,20\n")
 
 
 def test_rows_without_numbers_keep_all_else_that_they_say(passk: Passk, tmp_path: Path) -> None:

@@ -111,6 +111,7 @@ def test_comparisons_agree_in_every_kind_of_file(
         "$.status == 'ok'": ["passed", "failed", "passed", "failed", "failed"],
         "$.status != 'died'": ["passed", "passed", "passed", "failed", "failed"],
         "$.status in ('ok', 'bad')": ["passed", "passed", "passed", "failed", "failed"],
+        "$.status not in ('ok', 'bad')": ["failed", "failed", "failed", "passed", "passed"],
         "$.trial == 1": ["failed", "passed", "failed", "failed", "passed"],
         "$.trial < 1": ["passed", "failed", "failed", "passed", "failed"],
         # No value is no verdict.
@@ -357,6 +358,8 @@ def test_only_whole_numbers_are_counted_on_from(
         "$.a = = 1",
         "$.k == a b",
         "$.k >= inf",
+        "not $.failed",
+        "1 - $.score",
     ],
 )
 def test_what_is_not_understood_decides_nothing(expression: str) -> None:

@@ -256,7 +256,7 @@ FILES = {
         ]},
         (
             "rows=$.results", "task_id=$.test", "passed=$.status == 'passed'", "outcome_reason=$.status",
-            "no_verdict=$.status in ('skipped', 'timeout')", "attempt=in_order",
+            "no_verdict=$.status not in ('passed', 'failed')", "attempt=in_order",
         ),
         [("a", 1, "passed", None), ("b", 1, "failed", None), ("c", 1, "excluded", None), ("d", 1, "failed", None)],
         {"outcome_reason": ["passed", "failed", "skipped", "timeout"]},
@@ -349,6 +349,65 @@ FILES = {
         [("a", 1, "passed", None), ("b", 1, "failed", None), ("a", 1, "failed", None), ("b", 1, "passed", None)],
         {"run_id": ["mon", "mon", "tue", "tue"]},
     ),
+    "a table of two models": Strange(
+        "models.csv",
+        "task,model,ok,correct\na,m1,1,1\na,m2,1,0\nb,m1,1,0\n",
+        (
+            *("task_id=$.task", "passed=$.correct", "model=$.model", "run_id=$.model"),
+            "attempt=in_order",
+        ),
+        [("a", 1, "passed", None), ("b", 1, "failed", None), ("a", 1, "failed", None)],
+        {"run_id": ["m1", "m1", "m2"]},
+    ),
+    "lists of tests in suites that have verdicts too": Strange(
+        "suites.json",
+        {
+            "suites": [
+                {"name": "s1", "passed": False, "tests": [{"name": "a", "passed": True}, {"name": "b", "passed": False}]},
+                {"name": "s2", "passed": True, "tests": [{"name": "a", "passed": True}]},
+            ]
+        },
+        (
+            *("rows=$.suites[*].tests", "task_id=$.name", "passed=$.passed"),
+            *("suite=^.name", "attempt=in_order"),
+        ),
+        [("a", 1, "passed", None), ("b", 1, "failed", None), ("a", 1, "passed", None)],
+    ),
+    "a wide table with words that are no verdicts": Strange(
+        "wide.csv",
+        "task;run 1;run 2;run 3\na;PASS;FAIL;SKIPPED\nb;Pass;PASS;timeout\n",
+        (
+            *('rows=$["run *"]', "task_id=^.task", "passed=$ in ('PASS', 'Pass')"),
+            *("outcome_reason=$", "no_verdict=$ not in ('PASS', 'Pass', 'FAIL')"),
+            "attempt=in_order",
+        ),
+        [
+            ("a", 1, "passed", None),
+            ("a", 2, "failed", None),
+            ("a", 3, "excluded", None),
+            ("b", 1, "passed", None),
+            ("b", 2, "passed", None),
+            ("b", 3, "failed", None),
+        ],
+    ),
+    "lists that are called as their tests ended": Strange(
+        "ended.json",
+        {"results": {"passed": [{"id": "a"}], "failed": [{"id": "b"}], "skipped": [{"id": "c"}]}},
+        (
+            *("rows=$.results[*][*]", "task_id=$.id", "passed=^key == 'passed'"),
+            *("outcome_reason=^key", "no_verdict=^key not in ('passed', 'failed')"),
+            "attempt=in_order",
+        ),
+        [("a", 1, "passed", None), ("b", 1, "failed", None), ("c", 1, "excluded", None)],
+    ),
+    "calls that succeeded, with scores": Strange(
+        "calls.jsonl",
+        '{"task": "a", "status": "success", "score": 0.0}\n'
+        '{"task": "a", "status": "error", "score": null}\n'
+        '{"task": "a", "status": "success", "score": 1.0}\n',
+        ("task_id=$.task", "score=$.score", "attempt=in_order"),
+        [("a", 1, "failed", 0.0), ("a", 2, "excluded", None), ("a", 3, "passed", 1.0)],
+    ),
     "a table with tabs whose runs are counted": Strange(
         "tries.tsv",
         "problem\trun\tsolved\np1\t1\tyes\np1\t2\tno\np2\t1\tyes\n",
@@ -434,6 +493,23 @@ def test_the_proposed_mapping_is_that_one(what: str, tmp_path: Path) -> None:
                 "passes": [{"title": "a"}],
             },
         ),
+        # Sums and metrics over tries, and one of several metrics.
+        ("sums.csv", "task,passed,failed\na,3,2\nb,0,5\n"),
+        ("over.csv", "task,pass@1,pass@5\na,0.4,1\nb,0.2,1\n"),
+        ("long.csv", "task,metric,value\na,accuracy,1\na,latency,0.5\n"),
+        # What is right, and what was said.
+        ("gold.csv", "task,label,prediction\na,yes,yes\na,no,yes\n"),
+        # Parts of a try.
+        (
+            "parts.json",
+            [
+                {
+                    "task": "a",
+                    "checks": [{"name": "x", "passed": True}, {"name": "y", "passed": False}],
+                }
+            ],
+        ),
+        ("bars.csv", "task,run|1,run|2\na,1,0\n"),
         # Each try came to its end, and another column tells what it was worth.
         ("ended.csv", "task,status,matches\na,success,0\na,success,1\n"),
         # Two parts of a row have a verdict.

@@ -35,8 +35,9 @@ def field_of(one: Expression, columns: Mapping[str, Kind]) -> Field:
     given = f"nullif({text}, '') is not null" if kind == "text" else f"{column} is not null"
     if one.operator == "null":
         return Field(f"not ({given})" if one.operands[0] else given, "boolean", one.source)
-    if one.operator == "in":
+    if one.operator in ("in", "not in"):
         sql = f"({' or '.join(_equal(text, operand) for operand in one.operands)})"
+        sql = sql if one.operator == "in" else f"not {sql}"
     elif one.operator in ("==", "!="):
         sql = _equal(text, one.operands[0])
         sql = sql if one.operator == "==" else f"not ({sql})"

@@ -35,7 +35,8 @@ _STAR: Final = re.compile(r"\.[\w-]*\*|\[\*\]")
 _START: Final = re.compile(r"(\$|\^+)(key(?![\w-]))?")
 _COMPARISON: Final = re.compile(r"\s*(==|=|!=|<>|<=|>=|<|>)\s*(.+?)\s*$", re.DOTALL)
 _SUM: Final = re.compile(r"\s*([+-])\s*(\d{1,18})\s*$")
-_IN: Final = re.compile(r"\s+in\s*[(\[](.*)[)\]]\s*$", re.DOTALL)
+_IN: Final = re.compile(r"\s+(not\s+)?in\s*[(\[](.*)[)\]]\s*$", re.DOTALL)
+_PATH: Final = re.compile(r"(\$|\^+)(key\b|\.[A-Za-z_]|\[)")
 _ITEM: Final = re.compile(r"""\s*("(?:[^"]|"")*"|'(?:[^']|'')*'|[^,'"]+?)\s*(?:,|$)""")
 _QUOTED: Final = re.compile(r""""(?:[^"]|"")*"|'(?:[^']|'')*'""")
 _WORD: Final = re.compile(r"[^\W\d][\w./:@+-]*")
@@ -71,7 +72,7 @@ class Expression:
     path: tuple[str | int, ...] | None = None
     """Names and places that lead to the value; None for a text that stands for itself."""
     operator: str = ""
-    """``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, ``in``, ``+``, ``null``, or nothing."""
+    """A comparison such as ``==``, ``in`` or ``not in``, or ``+``, ``null``, or nothing."""
     operands: tuple[Any, ...] = ()
     """The operand: the value to compare with, or to add; of ``null``, whether it should be."""
     up: int = 0
@@ -135,8 +136,8 @@ class Expression:
 
 
 def _compared(value: Json, operator: str, operands: tuple[Any, ...]) -> bool | None:
-    if operator == "in":
-        return any(equal(value, operand) for operand in operands)
+    if operator in ("in", "not in"):
+        return any(equal(value, operand) for operand in operands) == (operator == "in")
     operand = operands[0]
     if operator in ("==", "!="):
         # A value that is no flag is no verdict.
@@ -169,6 +170,8 @@ def parsed(source: str) -> Expression:
     text = source.strip()
     start = _START.match(text)
     if start is None:
+        if _PATH.search(text):
+            raise no_expression(source, "a path stands at the start, or the whole is a text")
         try:
             source.encode()
         except UnicodeEncodeError as error:
@@ -213,7 +216,7 @@ def _operation(source: str, text: str, place: int) -> tuple[str, tuple[Any, ...]
     if added := _SUM.match(rest):
         return "+", (int(added[2]) * (-1 if added[1] == "-" else 1),)
     if among := _IN.match(rest):
-        return "in", _listed(source, among[1])
+        return "not in" if among[1] else "in", _listed(source, among[2])
     if comparison := _COMPARISON.match(rest):
         operator = {"=": "==", "<>": "!="}.get(comparison[1], comparison[1])
         if operator in ("==", "!=") and comparison[2].lower() == "null":
@@ -272,7 +275,8 @@ def _literal(source: str, text: str) -> Any:  # noqa: ANN401 - a text, a number,
         return int(found) if found == int(found) else found
     # Anything else may be meant as more than a word, and would decide verdicts unseen.
     if not _WORD.fullmatch(text):
-        raise no_expression(
-            source, f"{text!r} is no value; put a text into quotes", source.strip().find(text)
-        )
+        why = "put a text into quotes"
+        if _PATH.match(text):
+            why = "a path can only be compared with a value, not with another path"
+        raise no_expression(source, f"{text!r} is no value; {why}", source.strip().find(text))
     return text

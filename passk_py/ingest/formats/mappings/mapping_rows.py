@@ -48,7 +48,7 @@ def rows_at(said: Any) -> Path:  # noqa: ANN401 - YAML
         place = step.end()
     if not path or text[place:].strip():
         wrong = place if path else 0
-        raise no_expression(text, "rows is a path such as $.results or $.eval.*.*", wrong)
+        raise no_expression(text, "rows is a path such as $.results or $.eval[*][*]", wrong)
     return tuple(path) if is_level(path[-1]) else (*path, EACH)
 
 

@@ -18,7 +18,13 @@ if TYPE_CHECKING:
 _DEEPEST: Final = 6
 _MOST_NAMES: Final = 200
 _MOST_LISTS: Final = 12
+_PARTS: Final = re.compile(
+    r"(check|step|assertion|criteri|message|event|metric)[a-z]*", re.IGNORECASE
+)
+"""Names of lists whose elements are parts of a try."""
 _MOST_PATHS: Final = 100
+_SUMMARY: Final = re.compile(r"pass[@^]|.*\|", re.IGNORECASE | re.DOTALL)
+"""Names of metrics over all tries, and names that ``rows`` would part in two."""
 _NUMBER: Final = re.compile(r"(.*?)\d+(.*)", re.DOTALL)
 _PLAIN: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
 
@@ -43,7 +49,10 @@ def _paths(value: Json, above: Path) -> Iterator[Path]:
                 (*above, step),
             )
         for name, inner in itertools.islice(value.items(), _MOST_NAMES):
-            if isinstance(inner, dict | list) and not any(fits(step, name) for step in together):
+            is_part = isinstance(inner, list) and _PARTS.fullmatch(name)
+            if is_part or any(fits(step, name) for step in together):
+                continue
+            if isinstance(inner, dict | list):
                 yield from _paths(inner, (*above, name))
 
 
@@ -62,7 +71,7 @@ def _together(value: dict[str, Any]) -> list[str]:
         found += _union(list(lists))
     groups: dict[tuple[str, str], list[str]] = {}
     for name in value:
-        if number := _NUMBER.fullmatch(name):
+        if (number := _NUMBER.fullmatch(name)) and not _SUMMARY.match(name):
             groups.setdefault((number[1], number[2]), []).append(name)
     for (start, end), names in groups.items():
         if len(names) > 1 and _alike([value[name] for name in names]):

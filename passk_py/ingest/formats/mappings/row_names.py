@@ -29,7 +29,7 @@ from passk_py.ingest.formats.mappings.row_values import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from passk_py.ingest.formats.mappings.mapping_expression import Level
+    from passk_py.ingest.formats.mappings.mapping_expression import Expression, Level
     from passk_py.ingest.formats.mappings.mapping_rows import Path
 
 NO_TASK: Final = "$.TASK"
@@ -40,19 +40,22 @@ NO_VERDICT: Final = "$.VERDICT"
 _TASK: Final = (
     *("taskid", "task", "taskname", "caseid", "case", "testcaseid", "testcase", "testid"),
     *("problemid", "problem", "questionid", "instanceid", "itemid", "exampleid", "sampleid"),
-    *("scenarioid", "scenario", "promptid", "docid", "testname", "nodeid"),
+    *("scenarioid", "scenario", "promptid", "docid", "queryid", "testname", "nodeid"),
+    *("taskidx", "taskindex"),
 )
 # Anything may be called so, rows and what is above them.
 _ASKED: Final = ("question", "prompt", "input", "inputs")
 _ANY: Final = ("test", "id", "name", "key", "question", "prompt", "input", "title")
 _FLAG: Final = (
-    *("passed", "pass", "ok", "success", "successful", "succeeded", "iscorrect", "correct"),
-    *("correctness", "isresolved", "resolved", "issolved", "solved", "ispassed", "issuccess"),
+    *("passed", "pass", "iscorrect", "correct", "correctness", "isresolved", "resolved"),
+    *("issolved", "solved", "ispassed", "passfail", "exactmatch"),
+    # These may only say that a try came to its end.
+    *("issuccess", "success", "successful", "succeeded", "ok"),
 )
-_WORD: Final = ("outcome", "verdict", "status", "result", "grade", "label")
+_WORD: Final = ("outcome", "verdict", "result", "grade", "status")
 _SCORE: Final = (
-    *("score", "reward", "grade", "points", "accuracy", "value", "finalscore", "totalscore"),
-    *("overallscore", "meanscore", "averagescore", "finalreward", "totalreward"),
+    *("score", "reward", "grade", "points", "accuracy", "finalscore", "totalscore"),
+    *("overallscore", "meanscore", "averagescore", "finalreward", "totalreward", "value"),
 )
 _ATTEMPT: Final = (
     *("attempt", "trial", "attemptnumber", "attemptid", "trialid", "repeat", "repetition"),
@@ -60,7 +63,7 @@ _ATTEMPT: Final = (
     *("runidx", "sampleidx", "attemptidx", "trialidx", "run"),
 )
 _OTHERS: Final = {
-    "run_id": ("runid", "run", "runname"),
+    "run_id": ("runid", "run", "runname", "experiment", "experimentid", "experimentname"),
     "suite": ("suite", "benchmark", "dataset"),
     "agent": ("agent", "agentname"),
     "model": ("model", "modelname"),
@@ -73,8 +76,10 @@ TRIES: Final = re.compile(
     r"|iteration|response|seed)s?[^a-z]*",
     re.IGNORECASE,
 )
+# Names of lists of tasks, whatever their elements have in them.
+OF_TASKS: Final = re.compile(r"(test|task|case|problem|question|instance)s", re.IGNORECASE)
 _NOT_A_LETTER: Final = re.compile(r"[\W_]+")
-_OF_TASKS: Final = re.compile(r"[\W_]*(ids|instances|tasks|cases|tests|problems)$")
+_METRIC: Final = ("metric", "metricname", "measure")
 _DEEPEST: Final = 2
 _MOST_NAMES: Final = 200
 
@@ -143,7 +148,7 @@ def columns_of(rows: Rows) -> dict[str, str]:
         for up in rows.above:
             fields = rows.fields(up)
             found = _named(fields, names, top=True)
-            if found and _are_names(fields[found], found[-1], up, rows):
+            if found and _are_names(found, column, up, rows):
                 lines[column] = _path(found, up)
                 break
             # Or it is the name under which that stands, among others of its kind.
@@ -151,8 +156,8 @@ def columns_of(rows: Rows) -> dict[str, str]:
             if up and rows.are_called(up) in plural and (said := _key_or_name(rows, up)) != task:
                 lines[column] = said
                 break
-    if task and "run_id" not in lines and (runs := _runs(rows, lines)):
-        lines["run_id"] = _key(runs)
+    if task and "run_id" not in lines and (run := _runs(rows, lines) or _maker(rows, lines)):
+        lines["run_id"] = run
     lines |= {"attempt": _attempt(rows, task or "")}
     own = rows.fields(0)
     started = _named((path for path in own if are_times(own[path])), _STARTED, top=True)
@@ -165,12 +170,18 @@ def columns_of(rows: Rows) -> dict[str, str]:
     return lines
 
 
-def _are_names(values: list[Any], called: str, up: int, rows: Rows) -> bool:
+def _are_names(path: tuple[str, ...], column: str, up: int, rows: Rows) -> bool:
     """Tell whether a field names a run, a suite or who made it, in most rows."""
-    in_most = up > 0 or 2 * len(values) > len(rows.levels)
-    # Runs that are counted are the tries of a task.
-    is_number = called.lower() == "run" and are_counts(values)
-    return in_most and not is_number and all(isinstance(value, str | None) for value in values)
+    values = rows.fields(up)[path]
+    if not up and 2 * len(values) <= len(rows.levels):
+        return False
+    if column == "run_id":
+        texts = [str(value) for value in values]
+        # Runs that are counted are the tries of a task, and an id of each row is that of a try.
+        is_of_try = are_of_one_row_each(texts) and len(texts) > 1 and are_uuids(texts)
+        is_count = not up and path[-1].lower() == "run" and are_counts(texts)
+        return not (is_of_try or is_count)
+    return all(isinstance(value, str | None) for value in values)
 
 
 def _lacks_verdicts(rows: Rows, lines: dict[str, str]) -> bool:
@@ -179,20 +190,33 @@ def _lacks_verdicts(rows: Rows, lines: dict[str, str]) -> bool:
     return any(judge.value_in(levels) is None for levels in rows.levels)
 
 
-def _runs(rows: Rows, lines: dict[str, str]) -> int | None:
+def _runs(rows: Rows, lines: dict[str, str]) -> str | None:
     """Find the level above the task under whose names the same tasks stand again."""
     task = parsed(lines["task_id"])
     judge = parsed(lines.get("passed") or lines["score"])
     for up in rows.above[task.up + 1 :]:
-        is_used = (judge.is_key and judge.up == up) or lines.get("suite") == _key(up)
-        names = rows.keys(up)
-        if is_used or not are_texts(names) or all(map(TRIES.fullmatch, map(str, names))):
-            continue
-        under: dict[str, Any] = {}
-        pairs = ((str(task.value_in(levels)), levels[-1 - up][0]) for levels in rows.levels)
-        if any(under.setdefault(one, name) != name for one, name in pairs):
-            return up
+        said = _key_or_name(rows, up)
+        is_used = (judge.is_key and judge.up == up) or said in lines.values()
+        if not is_used and _differ_in_a_task(rows, said, task):
+            return said
     return None
+
+
+def _maker(rows: Rows, lines: dict[str, str]) -> str | None:
+    """Find the agent or model that is not the same in all rows of a task."""
+    task = parsed(lines["task_id"])
+    makers = [lines[column] for column in ("agent", "model") if column in lines]
+    return next((said for said in makers if _differ_in_a_task(rows, said, task)), None)
+
+
+def _differ_in_a_task(rows: Rows, said: str, task: Expression) -> bool:
+    """Tell whether a task has several of these names, which are not those of tries."""
+    names = [parsed(said).value_in(levels) for levels in rows.levels]
+    if not are_texts(names) or all(map(TRIES.fullmatch, names)):
+        return False
+    under: dict[str, Any] = {}
+    pairs = zip((str(task.value_in(levels)) for levels in rows.levels), names, strict=True)
+    return any(under.setdefault(one, name) != name for one, name in pairs)
 
 
 def _task(rows: Rows, verdict: dict[str, str] | None) -> str | None:
@@ -263,8 +287,8 @@ def _verdict(rows: Rows) -> dict[str, str] | None:
     values = [row for row in rows.scalars if row is not None]
     if values and all(map(is_flag, values)):
         return {"passed": "$"}
-    if values and (good := good_word(values)):
-        return {"passed": f"$ == '{good}'"}
+    if values and good_word(values):
+        return verdict_of_words("$", list(map(str, values)))
     if values and all(is_number(value) and 0 <= float(value) <= 1 for value in values):
         return {"score": "$"}
     fields = {
@@ -278,24 +302,33 @@ def _verdict(rows: Rows) -> dict[str, str] | None:
         return {"passed": _path(found, 0)}
     words = [p for p, found in fields.items() if found and all(isinstance(v, str) for v in found)]
     words = [path for path in words if good_word(fields[path]) or are_letters(fields[path])]
+    score = _score(fields)
     if found := _named(words, (*_FLAG, *_WORD, *_SCORE), alone=True):
-        if only_ended(fields[found]) and any(len(set(fields[path])) > 1 for path in flags):
+        if not only_ended(fields[found]):
+            return verdict_of_words(_path(found, 0), fields[found])
+        if not score:
             # The verdict may be another, whose name tells nothing.
-            return None
-        return verdict_of_words(_path(found, 0), fields[found])
-    numbers = [path for path, found in fields.items() if found and all(map(is_number, found))]
-    texts = [path for path in numbers if all(isinstance(v, str) for v in fields[path])]
-    found = _named(numbers, _SCORE, alone=True) or _named(texts, names, alone=True)
-    if found or (found := _named(unseen, _SCORE, alone=True)):
-        return {"score": _path(found, 0)}
+            others = [path for path in flags if not _named([path], (*_TASK, *_ANY, *_ATTEMPT))]
+            told = any(len(set(fields[path])) > 1 for path in others)
+            return None if told else verdict_of_words(_path(found, 0), fields[found])
+    if score or (score := _named(unseen, _SCORE, alone=True)):
+        return {"score": _path(score, 0)}
     # Or it is the name of the list that the row is in.
     for up in rows.above[1:]:
         keys = [key for key in rows.keys(up) if isinstance(key, str)]
-        good = good_word([_OF_TASKS.sub("", name) for name in keys])
-        if good and not _stand_again(rows, up):
-            said = next((n for n in keys if _OF_TASKS.sub("", n).lower() == good.lower()), good)
-            return {"passed": f"{'^' * up}key == '{said}'"}
+        if good_word(keys) and not _stand_again(rows, up):
+            return verdict_of_words(_key(up), keys)
     return None
+
+
+def _score(fields: _Fields) -> tuple[str, ...] | None:
+    """Find the score of a row."""
+    numbers = [path for path, found in fields.items() if found and all(map(is_number, found))]
+    # The value of one of several metrics is none.
+    names = _SCORE if _named(fields, _METRIC) is None else _SCORE[:-1]
+    shares = [path for path in numbers if all(0 <= float(one) <= 1 for one in fields[path])]
+    texts = [path for path in shares if all(isinstance(one, str) for one in fields[path])]
+    return _named(numbers, names, alone=True) or _named(texts, (*_FLAG, *_WORD), alone=True)
 
 
 def _stand_again(rows: Rows, up: int) -> bool:

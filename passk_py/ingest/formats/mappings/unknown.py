@@ -23,6 +23,7 @@ from passk_py.ingest.formats.mappings.row_lists import row_lists
 from passk_py.ingest.formats.mappings.row_names import (
     NO_TASK,
     NO_VERDICT,
+    OF_TASKS,
     TRIES,
     Rows,
     columns_of,
@@ -40,7 +41,7 @@ _NO_ROWS: Final = "$.KEY"
 BLANKS: Final = (_NO_ROWS, NO_TASK, NO_VERDICT)
 """The paths in capitals, for which a person has to write names."""
 
-_LOOKED_AT: Final = 100
+_LOOKED_AT: Final = 1000
 """So many elements of a file are looked at, and so many rows in them."""
 _FEW: Final = 3
 
@@ -100,7 +101,8 @@ def _ranked(
     rows = Rows(tuple(_rows_at(path, elements, sample)), sample.one_object, path, are_tries)
     lines = columns_of(rows)
     says = (lines.get("passed") != NO_VERDICT, not rows.scalars, lines["task_id"] != NO_TASK)
-    rank = (bool(rows.levels), *says, are_tries, -sum(map(is_level, path)))
+    of_tasks = bool(OF_TASKS.fullmatch(called))
+    rank = (bool(rows.levels), *says, are_tries, of_tasks, -sum(map(is_level, path)))
     return rank, {"rows": rows_as_said(path), **lines} if path else lines
 
 
