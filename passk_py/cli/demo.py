@@ -34,8 +34,8 @@ _DEFAULT = Path("passk_demo.duckdb")
 def command(session: Session, *, database: Path) -> int:
     """Make a demo log, load it, build the tables and print the answer.
 
-    The log holds real attempts of randomized solvers at 48 puzzles. The demo takes a few seconds,
-    needs no network and does not touch your own runs.
+    The log holds real attempts of randomized solvers at 48 puzzles. The demo takes up to a
+    minute, needs no network and does not touch your own runs.
     """
     from passk_py.cli.answer_output import print_answer
     from passk_py.cli.build_output import run_build, say_build
