@@ -123,14 +123,20 @@ when units = 1 and unit_name <> 'tasks' then 'More families of tasks: how they d
       when abs(distance) * 10 <= abs(reach) then 'Hardly anything: the estimate is too near the threshold.'
       when scope = 'suite' and {{ allowed }} > 0
         then 'About ' || {{ passk._rounded('(' ~ variance ~ ') / (' ~ allowed ~ ')', 1) }}
-          || ' times as many attempts of each task, if the estimate stays.'
-      else {{ passk._about(units, 'unit_name') }}
+          || ' times as many attempts of each task.' || {{ passk._then_decided('distance > 0') }}
+      else {{ passk._about(units, 'unit_name', fails='distance > 0') }}
+{%- endmacro %}
+
+
+{#- The result of a gate that has been measured enough, were the estimate to stay; `fails` is the condition on which it fails. -#}
+{% macro _then_decided(fails) -%}
+' If the estimate stays, the gate then ' || case when {{ fails }} then 'fails.' else 'passes.' end
 {%- endmacro %}
 
 
 {#- About so many tasks or families, as `name` says, in tens above a hundred. -#}
-{% macro _about(needed, name) -%}
+{% macro _about(needed, name, fails) -%}
 'About ' || cast(cast(
         case when {{ needed }} > 100 then 10 * ceil({{ needed }} / 10) else ceil({{ needed }}) end as {{ dbt.type_bigint() }}
-      ) as {{ dbt.type_string() }}) || ' ' || {{ name }} || ' like these, if the estimate stays.'
+      ) as {{ dbt.type_string() }}) || ' ' || {{ name }} || ' like these.' || {{ passk._then_decided(fails) }}
 {%- endmacro %}

@@ -194,5 +194,5 @@ coalesce({{ passk._rounded(limit, 4) }}, 'an unknown limit')
 {% macro _more_costs_to_measure(is_quantile) -%}
 when {{ is_quantile }} or estimate_upper is null or to_limit is null then 'More ' || unit_name || ' like these.'
       when abs(ln(from_bar)) * 10 <= abs(ln(to_limit)) then 'Hardly anything: the estimate is too near the threshold.'
-      else {{ passk._about('units * power(ln(to_limit) / ln(from_bar), 2)', 'unit_name') }}
+      else {{ passk._about('units * power(ln(to_limit) / ln(from_bar), 2)', 'unit_name', fails='from_bar > 1') }}
 {%- endmacro %}

@@ -77,7 +77,7 @@ judged_sequences as (
       when counted_result is not null then 'The excluded attempts, loaded again under their own numbers, or more tasks.'
       {#- The gain of the best bet grows with the tasks; the distance of the mean from it hardly does. #}
       when most * 10 < needed_evidence then 'Many more tasks. The estimate is near the threshold, or the tasks are few.'
-      else {{ passk._about('(tasks * (needed_evidence + most - evidence) / most)', "'tasks'") }}
+      else {{ passk._about('(tasks * (needed_evidence + most - evidence) / most)', "'tasks'", fails='estimate < threshold') }}
     end as to_settle
   from told_sequences
 )

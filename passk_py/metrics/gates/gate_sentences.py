@@ -110,11 +110,18 @@ def more_to_measure(
         variance, allowed = ((one * units.number / z) ** 2 - floor for one in (reach, distance))
         if allowed > 0:
             times = round(variance / allowed, 1)
-            return f"About {times} times as many attempts of each task, if the estimate stays."
-    return about(units.number * reach * reach / (distance * distance), units.name)
+            return (
+                f"About {times} times as many attempts of each task.{_then_decided(distance > 0)}"
+            )
+    needed = units.number * reach * reach / (distance * distance)
+    return about(needed, units.name, fails=distance > 0)
 
 
-def about(needed: float, name: str) -> str:
-    """Ask for about so many tasks, or families."""
+def _then_decided(fails: bool) -> str:
+    return f" If the estimate stays, the gate then {'fails' if fails else 'passes'}."
+
+
+def about(needed: float, name: str, *, fails: bool) -> str:
+    """Ask for about so many tasks, or families, and say what they would show."""
     rounded = 10 * math.ceil(needed / 10) if needed > 100 else math.ceil(needed)
-    return f"About {rounded} {name} like these, if the estimate stays."
+    return f"About {rounded} {name} like these.{_then_decided(fails)}"

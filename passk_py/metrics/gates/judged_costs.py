@@ -125,4 +125,4 @@ def _to_settle(
     reach, distance = abs(math.log(limit / estimate)), abs(math.log(estimate / bar))
     if distance * 10 <= reach:
         return "Hardly anything: the estimate is too near the threshold."
-    return about(units[0] * (reach / distance) ** 2, units[1])
+    return about(units[0] * (reach / distance) ** 2, units[1], fails=estimate > bar)

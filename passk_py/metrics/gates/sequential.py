@@ -133,7 +133,8 @@ def sequential(rule: Rule, run: Run, log: Evidence) -> Iterator[Finding]:
         to_settle = "The excluded attempts, loaded again under their own numbers, or more tasks."
     else:
         reason += f", and {rule.threshold} lies between these limits."
-        to_settle = _more_tasks(growths(scores, bar, above=estimate >= bar), needed, tasks)
+        fails = estimate < bar
+        to_settle = _more_tasks(growths(scores, bar, above=not fails), needed, tasks, fails=fails)
     yield Finding(
         result,
         reason,
@@ -162,7 +163,7 @@ def _to_wait_for(unfinished: int, late: str) -> str:
     return f" {unfinished} {tasks} not finished: if tasks that {late} take longer, wait for {them}."
 
 
-def _more_tasks(logs: Sequence[float], needed: float, tasks: int) -> str:
+def _more_tasks(logs: Sequence[float], needed: float, tasks: int, *, fails: bool) -> str:
     """Say how many tasks would do.
 
     The gain of the best bet grows with them; the distance of the mean from it hardly does.
@@ -170,4 +171,4 @@ def _more_tasks(logs: Sequence[float], needed: float, tasks: int) -> str:
     most = max(logs)
     if most * 10 < needed:
         return "Many more tasks. The estimate is near the threshold, or the tasks are few."
-    return say.about(tasks * (needed + most - _mean(logs)) / most, "tasks")
+    return say.about(tasks * (needed + most - _mean(logs)) / most, "tasks", fails=fails)

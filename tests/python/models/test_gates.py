@@ -527,7 +527,8 @@ def test_more_tasks_that_would_settle_it(judged: Rows) -> None:
     needed = 100 * ((0.5 - row["estimate_lower"]) / 0.05) ** 2
     assert 300 < needed < 400
     assert row["to_settle"] == (
-        f"About {10 * math.ceil(needed / 10)} tasks like these, if the estimate stays."
+        f"About {10 * math.ceil(needed / 10)} tasks like these. "
+        "If the estimate stays, the gate then passes."
     )
 
 
