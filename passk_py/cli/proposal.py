@@ -33,7 +33,12 @@ def say_proposal(session: Session, path: Path) -> int:
     from passk_py.ingest.formats import recognise
     from passk_py.ingest.formats.first_look import take_sample
     from passk_py.ingest.formats.mappings.mapping import map_options, mapping_from
-    from passk_py.ingest.formats.mappings.unknown import BLANKS, looks_like, proposal
+    from passk_py.ingest.formats.mappings.unknown import (
+        BLANKS,
+        holds_columns,
+        looks_like,
+        proposal,
+    )
 
     if not path.is_file():
         raise PasskError(f"{path} is no file.", hint="Name a file that `passk load` does not read.")
@@ -52,10 +57,16 @@ def say_proposal(session: Session, path: Path) -> int:
                 hint=(sample.problem and sample.problem.hint)
                 or "Mappings read JSON, CSV and Parquet.",
             )
+        if holds_columns(sample):
+            raise PasskError(
+                f"{path} holds columns, one after the other, for which there is no mapping.",
+                hint="Write its rows, as pandas does with to_json(orient='records').",
+            )
         lines = proposal(sample)
     command = " ".join([command_line("load", str(path)), map_options(lines)]).strip()
     session.say(command)
     rows: list[dict[str, Any]] = []
+    code = 0
     if blanks := [line for line in lines.values() if line in BLANKS]:
         session.note(
             f"No name in the file says what {and_list(blanks)} {'are' if blanks[1:] else 'is'}: "
@@ -63,10 +74,10 @@ def say_proposal(session: Session, path: Path) -> int:
         )
     else:
         mapping = mapping_from([f"{name}={line}" for name, line in lines.items()], None)
-        rows = _say_rows(session, path, mapping)
+        rows, code = _say_rows(session, path, mapping)
     named = known.name if known else None
     session.result({"command": command, "format": named, "mapping": lines, "rows": rows})
-    return 0
+    return code
 
 
 def _doubts(connection: DuckDBPyConnection) -> Iterator[str]:
@@ -103,8 +114,10 @@ def _doubts(connection: DuckDBPyConnection) -> Iterator[str]:
         )
 
 
-def _say_rows(session: Session, path: Path, mapping: Mapping | None) -> list[dict[str, Any]]:
-    """Print the first rows as they would land, and how many there are."""
+def _say_rows(
+    session: Session, path: Path, mapping: Mapping | None
+) -> tuple[list[dict[str, Any]], int]:
+    """Print the first rows as they would land, and how many; 2 if the file can't be read."""
     from passk_py.ingest.landing import load
 
     with in_memory() as connection:
@@ -125,4 +138,6 @@ def _say_rows(session: Session, path: Path, mapping: Mapping | None) -> list[dic
     note_problems(session, report)
     for note in notes:
         session.note(note)
-    return [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    said = [dict(zip(_COLUMNS, row, strict=True)) for row in rows]
+    # Rejected rows are said, and are no reason for an error.
+    return said, report.exit_code if report.exit_code > 1 else 0

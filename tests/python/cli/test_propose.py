@@ -7,6 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 import duckdb
+import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,6 +116,28 @@ def test_each_spelling_of_a_pass_is_a_pass(passk: Passk, tmp_path: Path) -> None
         "n/a": "excluded",
         "it's dead: 3": "excluded",
     }
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"task": {"0": "a", "1": "a"}, "passed": {"0": True, "1": False}},
+        {"task": ["a", "a"], "passed": [True, False]},
+    ],
+)
+def test_columns_are_no_rows(passk: Passk, tmp_path: Path, columns: object) -> None:
+    (tmp_path / "frame.json").write_text(json.dumps(columns), "utf-8")
+    said = passk("formats", "--propose", "frame.json")
+    assert (said.code, said.out) == (2, "")
+    assert "frame.json holds columns, one after the other" in said.err
+    assert "to_json(orient='records')" in said.err
+
+
+def test_a_file_that_cannot_be_read_is_an_error(passk: Passk, tmp_path: Path) -> None:
+    (tmp_path / "twice.csv").write_text("task,task,ok\na,b,true\n", "utf-8")
+    said = passk("formats", "--propose", "twice.csv")
+    assert said.code == 2
+    assert "more than one column task" in said.err
 
 
 def test_doubts_are_said(passk: Passk, tmp_path: Path) -> None:

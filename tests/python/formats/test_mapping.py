@@ -243,7 +243,7 @@ def test_a_mapping_is_kept_under_a_name(
         ({"task_id": "$.a[n == ]", "passed": "$.ok", "attempt": "1"}, "'=' is no value"),
         (
             {"task_id": "$.a", "passed": "$.ok", "attempt": "1", "no_verdict": "$.error"},
-            "which is not a condition",
+            "which is no condition",
         ),
         (
             {"task_id": "$.a", "passed": "$.ok", "attempt": "1", "rows": "$.a[0]"},

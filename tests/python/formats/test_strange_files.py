@@ -349,6 +349,23 @@ FILES = {
         [("a", 1, "passed", None), ("b", 1, "failed", None), ("a", 1, "failed", None), ("b", 1, "passed", None)],
         {"run_id": ["mon", "mon", "tue", "tue"]},
     ),
+    "a table with words of another tool under our name": Strange(
+        "ours.csv",
+        "task_id,outcome,cost_usd\na,pass,0.1\na,fail,0.2\n",
+        (
+            *("task_id=$.task_id", "cost_usd=$.cost_usd", "passed=$.outcome == 'pass'"),
+            "attempt=in_order",
+        ),
+        [("a", 1, "passed", None), ("a", 2, "failed", None)],
+        {"cost_usd": [0.1, 0.2]},
+    ),
+    "lines with a verdict of a grader": Strange(
+        "graded.jsonl",
+        '{"id": 0, "cached": true, "graded_correct": true}\n'
+        '{"id": 1, "cached": true, "graded_correct": false}\n',
+        ("task_id=$.id", "passed=$.graded_correct", "attempt=in_order"),
+        [("0", 1, "passed", None), ("1", 1, "failed", None)],
+    ),
     "a table of two models": Strange(
         "models.csv",
         "task,model,ok,correct\na,m1,1,1\na,m2,1,0\nb,m1,1,0\n",

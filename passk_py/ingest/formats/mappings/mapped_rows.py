@@ -83,7 +83,7 @@ def attributes_of(mapping: Mapping, sample: Sample, container: Container) -> dic
         for one in expressions:
             if one.is_key and one.up >= levels:
                 raise PasskError(
-                    f"The mapping {mapping.name} says {one.source}, but {sample.path} is one "
+                    f"The {mapping.called} says {one.source}, but {sample.path} is one "
                     "document, which stands under no name.",
                     hint="Each star of rows is a level, the last one the rows: $key is their name "
                     "or place.",

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 IN_ORDER: Final = "in_order"
 
+_OF_OPTIONS: Final = "mapping"
 _MAPPINGS_FOLDER: Final = Path("passk_mappings")
 
 _COLUMNS: Final = (
@@ -74,13 +75,13 @@ class Mapping:
         """Make a mapping of what a file or a command line says: columns and expressions."""
         if not isinstance(said, dict):
             raise PasskError(
-                f"The mapping {name} holds no lines `column: expression`.",
+                f"The {_called(name)} holds no lines `column: expression`.",
                 hint="Write lines such as `task_id: $.case.id` and `passed: $.score >= 0.8`.",
             )
         unknown = [str(key) for key in said if key not in (*_COLUMNS, *_OTHERS)]
         if unknown:
             raise PasskError(
-                f"The mapping {name} has {', '.join(unknown)}, which is not a column of the "
+                f"The {_called(name)} has {', '.join(unknown)}, which is not a column of the "
                 "contract.",
                 hint=f"The columns are {', '.join((*_COLUMNS, 'tags'))}; rows says where rows "
                 "are, no_verdict which attempts have no verdict.",
@@ -88,7 +89,7 @@ class Mapping:
         tags = said.get("tags") or {}
         if not isinstance(tags, dict):
             raise PasskError(
-                f"The tags of the mapping {name} are not a table.",
+                f"The tags of the {_called(name)} are not a table.",
                 hint="Write tags as lines of their own, such as `domain: $.domain`.",
             )
         in_order = said.get("attempt") == IN_ORDER
@@ -99,17 +100,17 @@ class Mapping:
         }
         if "task_id" not in given:
             raise PasskError(
-                f"The mapping {name} has no rule for task_id.",
+                f"The {_called(name)} has no rule for task_id.",
                 hint="Add a line such as `task_id: $.case.id`.",
             )
         if not any(column in given for column in ("outcome", "passed", "score")):
             raise PasskError(
-                f"The mapping {name} has no rule for the verdict.",
+                f"The {_called(name)} has no rule for the verdict.",
                 hint="Add a line such as `passed: $.score >= 0.8`, or outcome, or score.",
             )
         if "attempt" not in given and not in_order:
             raise PasskError(
-                f"The mapping {name} has no rule for the number of the attempt.",
+                f"The {_called(name)} has no rule for the number of the attempt.",
                 hint=f"Add `attempt: $.trial`, or `attempt: {IN_ORDER}` to number the tries of a "
                 "task by started_at or, where there is none, in the order of the rows.",
             )
@@ -128,18 +129,24 @@ class Mapping:
         """Raise where an expression can have no value in any row."""
         if self.no_verdict and not self.no_verdict.compares:
             raise PasskError(
-                f"The mapping {self.name} says no_verdict={self.no_verdict.source}, which is not a "
+                f"The {self.called} says no_verdict={self.no_verdict.source}, which is no "
                 "condition.",
-                hint="Write a comparison such as no_verdict=$.error != null.",
+                hint="Write a comparison such as no_verdict=$.error != null, or "
+                "no_verdict=$.skipped == true.",
             )
         levels = max((sum(map(is_level, path)) for path in self.rows), default=0)
         for one in self.every:
             if one.up > levels:
                 raise PasskError(
-                    f"The mapping {self.name} says {one.source}, which lies higher than where its "
+                    f"The {self.called} says {one.source}, which lies higher than where its "
                     "rows are.",
                     hint="Each star of rows is a level: in $.tasks[*].samples[*], ^ is the task.",
                 )
+
+    @property
+    def called(self) -> str:
+        """Its name in a sentence."""
+        return _called(self.name)
 
     @property
     def description(self) -> str:
@@ -163,6 +170,11 @@ class Mapping:
         return tuple(one for one in found if one is not None and one.path is not None)
 
 
+def _called(name: str) -> str:
+    """Name a mapping in a sentence; that of a command line has no name of its own."""
+    return name if name == _OF_OPTIONS else f"mapping {name}"
+
+
 def _listed(said: Any) -> list[Any]:  # noqa: ANN401 - YAML
     return [] if said is None else said if isinstance(said, list) else [said]
 
@@ -175,7 +187,7 @@ def mapping_from(lines: Iterable[str], kept: str | None) -> Mapping | None:
     """Read ``--map``, before what ``--mapping`` keeps; None if neither is given."""
     said: dict[str, Any] = {}
     rows: list[str] = []
-    name = "mapping"
+    name = _OF_OPTIONS
     if kept is not None:
         path = _path_of(kept)
         name, said = path.stem, load_yaml(path, "`task_id: $.case.id` and `attempt: $.trial`")

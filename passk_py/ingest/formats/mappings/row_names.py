@@ -52,6 +52,7 @@ _FLAG: Final = (
     # These may only say that a try came to its end.
     *("issuccess", "success", "successful", "succeeded", "ok"),
 )
+_ENDS: Final = re.compile(r".*[\W_](passed|correct|solved|resolved)", re.IGNORECASE | re.DOTALL)
 _WORD: Final = ("outcome", "verdict", "result", "grade", "status")
 _SCORE: Final = (
     *("score", "reward", "grade", "points", "accuracy", "finalscore", "totalscore"),
@@ -298,7 +299,9 @@ def _verdict(rows: Rows) -> dict[str, str] | None:
     flags = [path for path, found in fields.items() if found and all(map(is_flag, found))]
     unseen = [path for path, found in fields.items() if not found]
     names = (*_FLAG, *_WORD)
-    if found := _named(flags, names, alone=True) or _named(unseen, _FLAG, alone=True):
+    found = _named(flags, names, alone=True) or _named(unseen, _FLAG, alone=True)
+    ends = [path for path in flags if _ENDS.fullmatch(path[-1])]
+    if found or (found := ends[0] if len(ends) == 1 else None):
         return {"passed": _path(found, 0)}
     words = [p for p, found in fields.items() if found and all(isinstance(v, str) for v in found)]
     words = [path for path in words if good_word(fields[path]) or are_letters(fields[path])]

@@ -15,7 +15,7 @@ from passk_py.ingest.containers.json_walk import EACH, is_level
 from passk_py.ingest.containers.shape import loaded_or_none
 from passk_py.ingest.formats.canonical import CANONICAL_FIELDS, is_canonical
 from passk_py.ingest.formats.harness import Unfit
-from passk_py.ingest.formats.json_values import dict_at
+from passk_py.ingest.formats.json_values import at, dict_at
 from passk_py.ingest.formats.kinds import listed
 from passk_py.ingest.formats.mappings.mapping import map_options
 from passk_py.ingest.formats.mappings.mapping_rows import expanded, path_of, rows_as_said
@@ -27,6 +27,11 @@ from passk_py.ingest.formats.mappings.row_names import (
     TRIES,
     Rows,
     columns_of,
+)
+from passk_py.ingest.formats.mappings.row_values import (
+    are_counts,
+    good_word,
+    verdict_of_words,
 )
 
 if TYPE_CHECKING:
@@ -44,6 +49,7 @@ BLANKS: Final = (_NO_ROWS, NO_TASK, NO_VERDICT)
 _LOOKED_AT: Final = 1000
 """So many elements of a file are looked at, and so many rows in them."""
 _FEW: Final = 3
+_OUTCOMES: Final = {"passed", "failed", "excluded"}
 
 
 def looks_like(sample: Sample) -> str | None:
@@ -89,7 +95,12 @@ def _by_their_names(sample: Sample, elements: list[Json]) -> dict[str, str]:
     every = elements if (sample.container or "").startswith("json") else []
     tags = dict.fromkeys(tag for one in every for tag in dict_at(one, "tags") if "=" not in tag)
     paths = {name: (name,) for name in names} | {f"tags.{tag}": ("tags", tag) for tag in tags}
-    return {column: path_of(*path) for column, path in paths.items()}
+    lines = {column: path_of(*path) for column, path in paths.items()}
+    words = [str(word) for one in elements if (word := at(one, "outcome"))]
+    if good_word(words) and not {word.lower() for word in words} <= _OUTCOMES:
+        # The words of another tool, under our name.
+        lines |= verdict_of_words(lines.pop("outcome"), words)
+    return lines
 
 
 def _ranked(
@@ -128,6 +139,22 @@ def _elements(sample: Sample) -> list[Json]:
     if sample.one_object:
         return [document] if isinstance(document, dict) else []
     return document[:_LOOKED_AT] if isinstance(document, list) else []
+
+
+def holds_columns(sample: Sample) -> bool:
+    """Tell whether a document has a list or an object of values for each column, as of a table."""
+    document = _elements(sample)[0] if sample.one_object and _elements(sample) else None
+    columns = list(document.values()) if isinstance(document, dict) else []
+    if len(columns) < 2 or not all(isinstance(one, list | dict) and one for one in columns):
+        return False
+    if all(isinstance(one, dict) for one in columns):
+        keys = list(columns[0])
+        return are_counts(keys) and all(list(one) == keys for one in columns)
+    rows = [one for one in columns if isinstance(one, list)]
+    kinds = [{type(value) for value in one if value is not None} for one in rows]
+    is_table = len(rows) == len(columns) and len({len(one) for one in rows}) == 1
+    # Lists of verdicts of several tasks are of one kind.
+    return is_table and {str} in kinds and any(kind <= {bool, int, float} for kind in kinds)
 
 
 def _cell(value: Json) -> Json:
