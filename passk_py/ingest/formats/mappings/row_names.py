@@ -52,6 +52,7 @@ _FLAG: Final = (
     # These may only say that a try came to its end.
     *("issuccess", "success", "successful", "succeeded", "ok"),
 )
+# Or a flag may say whose verdict it is, as graded_correct does.
 _ENDS: Final = re.compile(r".*[\W_](passed|correct|solved|resolved)", re.IGNORECASE | re.DOTALL)
 _WORD: Final = ("outcome", "verdict", "result", "grade", "status")
 _SCORE: Final = (
