@@ -124,7 +124,7 @@ class JsonHarness(Harness):
             try:
                 value = self._decode_heads[path](data)
             except (TypeError, ValueError, RecursionError):
-                value, _ = second_look(data)
+                value, _ = _second_look(data)
             log.heads[".".join(path)] = value
 
     def _read_lines(
@@ -152,15 +152,12 @@ class JsonHarness(Harness):
 
     def records(self, element: Element, log: Log) -> Iterator[Record]:
         """Give the records of a row."""
-        row, fault = element.value, element.fault
-        if fault is None and row is None:
-            row, fault = second_look(element.data)
+        row, fault = value_or_fault(element)
         if fault is None and self.rows_are_objects and not isinstance(row, dict):
             kind = "a list" if isinstance(row, list) else "no object"
             fault = ("malformed_line", f"The row is {kind}, but should be a JSON object.")
         if fault:
-            text_of = element.data.decode("utf-8", "backslashreplace")
-            yield Record(None, text_of, fault, ends=fault[0] == "truncated")
+            yield rejected(element, fault)
             return
         size = None
         try:
@@ -182,7 +179,20 @@ def _record_of(
     return values
 
 
-def second_look(data: bytes) -> tuple[Any, tuple[str, str] | None]:
+def value_or_fault(element: Element) -> tuple[Any, tuple[str, str] | None]:
+    """Give what an element holds, loaded whole where it is not as expected, or its fault."""
+    if element.fault is not None or element.value is not None:
+        return element.value, element.fault
+    return _second_look(element.data)
+
+
+def rejected(element: Element, fault: tuple[str, str]) -> Record:
+    """Make the rejected row of an element."""
+    said = element.data.decode("utf-8", "backslashreplace")
+    return Record(None, said, fault, ends=fault[0] == "truncated")
+
+
+def _second_look(data: bytes) -> tuple[Any, tuple[str, str] | None]:
     """Load a row whole that could not be read as expected, or say what is wrong with it."""
     try:
         return loaded(data), None

@@ -514,7 +514,7 @@ def test_the_proposed_mapping_is_that_one(what: str, tmp_path: Path) -> None:
         ("sums.csv", "task,passed,failed\na,3,2\nb,0,5\n"),
         ("over.csv", "task,pass@1,pass@5\na,0.4,1\nb,0.2,1\n"),
         ("long.csv", "task,metric,value\na,accuracy,1\na,latency,0.5\n"),
-        # What is right, and what was said.
+        # The right answer, and the one that was given.
         ("gold.csv", "task,label,prediction\na,yes,yes\na,no,yes\n"),
         # Parts of a try.
         (

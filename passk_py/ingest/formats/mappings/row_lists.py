@@ -23,7 +23,7 @@ _PARTS: Final = re.compile(
 )
 """Names of lists whose elements are parts of a try."""
 _MOST_PATHS: Final = 100
-_SUMMARY: Final = re.compile(r"pass[@^]|.*\|", re.IGNORECASE | re.DOTALL)
+_NO_GROUP: Final = re.compile(r"pass[@^]|.*\|", re.IGNORECASE | re.DOTALL)
 """Names of metrics over all tries, and names that ``rows`` would part in two."""
 _NUMBER: Final = re.compile(r"(.*?)\d+(.*)", re.DOTALL)
 _PLAIN: Final = re.compile(r"[A-Za-z_][\w-]*", re.ASCII)
@@ -71,7 +71,7 @@ def _together(value: dict[str, Any]) -> list[str]:
         found += _union(list(lists))
     groups: dict[tuple[str, str], list[str]] = {}
     for name in value:
-        if (number := _NUMBER.fullmatch(name)) and not _SUMMARY.match(name):
+        if (number := _NUMBER.fullmatch(name)) and not _NO_GROUP.match(name):
             groups.setdefault((number[1], number[2]), []).append(name)
     for (start, end), names in groups.items():
         if len(names) > 1 and _alike([value[name] for name in names]):

@@ -213,12 +213,18 @@ def _maker(rows: Rows, lines: dict[str, str]) -> str | None:
 
 def _differ_in_a_task(rows: Rows, said: str, task: Expression) -> bool:
     """Tell whether a task has several of these names, which are not those of tries."""
-    names = [parsed(said).value_in(levels) for levels in rows.levels]
+    named = parsed(said)
+    names = [named.value_in(levels) for levels in rows.levels]
     if not are_texts(names) or all(map(TRIES.fullmatch, names)):
         return False
-    under: dict[str, Any] = {}
-    pairs = zip((str(task.value_in(levels)) for levels in rows.levels), names, strict=True)
-    return any(under.setdefault(one, name) != name for one, name in pairs)
+    tasks = (str(task.value_in(levels)) for levels in rows.levels)
+    return _comes_with_several(zip(tasks, names, strict=True))
+
+
+def _comes_with_several(pairs: Iterable[tuple[Any, Any]]) -> bool:
+    """Tell whether any of the first comes with more than one of the second."""
+    firsts: dict[Any, Any] = {}
+    return any(firsts.setdefault(one, other) != other for one, other in pairs)
 
 
 def _task(rows: Rows, verdict: dict[str, str] | None) -> str | None:
@@ -337,12 +343,10 @@ def _score(fields: _Fields) -> tuple[str, ...] | None:
 
 def _stand_again(rows: Rows, up: int) -> bool:
     """Tell whether a row is in lists of several names, such as generated and resolved."""
-    named: dict[tuple[Any, ...], Any] = {}
-    for levels in rows.levels:
-        place = (repr(levels[-1][1]), *(key for key, _ in levels[: -1 - up]))
-        if named.setdefault(place, levels[-1 - up][0]) != levels[-1 - up][0]:
-            return True
-    return False
+    return _comes_with_several(
+        ((repr(levels[-1][1]), *(key for key, _ in levels[: -1 - up])), levels[-1 - up][0])
+        for levels in rows.levels
+    )
 
 
 def _attempt(rows: Rows, task: str) -> str:

@@ -10,6 +10,7 @@ import csv
 import itertools
 from typing import TYPE_CHECKING, Any, Final
 
+from passk_py.common.contract import OUTCOMES
 from passk_py.ingest.containers.json_start import partly_loaded
 from passk_py.ingest.containers.json_walk import EACH, is_level
 from passk_py.ingest.containers.shape import loaded_or_none
@@ -49,7 +50,6 @@ BLANKS: Final = (_NO_ROWS, NO_TASK, NO_VERDICT)
 _LOOKED_AT: Final = 1000
 """So many elements of a file are looked at, and so many rows in them."""
 _FEW: Final = 3
-_OUTCOMES: Final = {"passed", "failed", "excluded"}
 
 
 def looks_like(sample: Sample) -> str | None:
@@ -97,7 +97,7 @@ def _by_their_names(sample: Sample, elements: list[Json]) -> dict[str, str]:
     paths = {name: (name,) for name in names} | {f"tags.{tag}": ("tags", tag) for tag in tags}
     lines = {column: path_of(*path) for column, path in paths.items()}
     words = [str(word) for one in elements if (word := at(one, "outcome"))]
-    if good_word(words) and not {word.lower() for word in words} <= _OUTCOMES:
+    if good_word(words) and not {word.lower() for word in words} <= set(OUTCOMES):
         # The words of another tool, under our name.
         lines |= verdict_of_words(lines.pop("outcome"), words)
     return lines
@@ -143,7 +143,7 @@ def _elements(sample: Sample) -> list[Json]:
 
 def holds_columns(sample: Sample) -> bool:
     """Tell whether a document has a list or an object of values for each column, as of a table."""
-    document = _elements(sample)[0] if sample.one_object and _elements(sample) else None
+    document = next(iter(_elements(sample)), None) if sample.one_object else None
     columns = list(document.values()) if isinstance(document, dict) else []
     if len(columns) < 2 or not all(isinstance(one, list | dict) and one for one in columns):
         return False

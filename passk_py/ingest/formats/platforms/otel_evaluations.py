@@ -24,7 +24,7 @@ from passk_py.ingest.containers.lines import raw_lines, read_lines
 from passk_py.ingest.containers.open_bytes import BOM, open_log
 from passk_py.ingest.containers.shape import ANY, decoded_or_none, decoder
 from passk_py.ingest.formats.harness import Record, Unfit
-from passk_py.ingest.formats.json_harness import second_look
+from passk_py.ingest.formats.json_harness import rejected, value_or_fault
 from passk_py.ingest.formats.json_values import (
     at,
     dict_at,
@@ -230,12 +230,9 @@ class OtelEvaluations(Experiment):
         at_resource = (Names("|".join(_ROOTS), _ROOTS), EACH)
         for element in JsonWalk(file, at_resource, self._decode_resource).rows():
             count += 1
-            value, fault = element.value, element.fault
-            if value is None and fault is None:
-                value, fault = second_look(element.data)
+            value, fault = value_or_fault(element)
             if fault:
-                said = element.data.decode("utf-8", "backslashreplace")
-                yield Record(None, said, fault, ends=fault[0] == "truncated"), "", count
+                yield rejected(element, fault), "", count
                 continue
             yield value, f"/{'/'.join(map(str, element.keys))}", count
 
