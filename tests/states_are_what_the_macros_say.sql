@@ -1,4 +1,4 @@
-{{ config(enabled=(target.profile_name == 'passk')) }}
+{{ config(enabled=(target.profile_name == 'passk'), tags='passk_internal') }}
 
 {%- set estimates = ['pass_at_k', 'pass_hat_k', 'pass_at_k_plugin', 'pass_hat_k_plugin'] %}
 

@@ -14,21 +14,21 @@
 {#- All that a node is made from, itself among them: the checksum of each model and seed, and the place of each source. -#}
 {% macro _origins(node_id) -%}
   {%- set found = {} -%}
-  {%- do passk._add_origins(node_id, found) if execute -%}
-  {{ return(found) }}
-{%- endmacro %}
-
-
-{% macro _add_origins(node_id, found) -%}
-  {%- set node = graph.get('nodes', {}).get(node_id) -%}
-  {%- if node_id in graph.get('sources', {}) -%}
-    {%- do found.update({node_id: graph.sources[node_id].relation_name}) -%}
-  {%- elif node and node_id not in found -%}
-    {%- do found.update({node_id: node.checksum.checksum}) -%}
-    {%- for parent in node.depends_on.nodes -%}
-      {%- do passk._add_origins(parent, found) -%}
+  {%- set level = namespace(ids=[node_id] if execute else []) -%}
+  {#- No way up is longer than all nodes. A macro that calls itself would be called thousands of times in a build. -#}
+  {%- for _ in graph.get('nodes', {}) -%}
+    {%- set above = [] -%}
+    {%- for id in level.ids -%}
+      {%- if id in graph.sources -%}
+        {%- do found.update({id: graph.sources[id].relation_name}) -%}
+      {%- elif id in graph.nodes and id not in found -%}
+        {%- do found.update({id: graph.nodes[id].checksum.checksum}) -%}
+        {%- do above.extend(graph.nodes[id].depends_on.nodes) -%}
+      {%- endif -%}
     {%- endfor -%}
-  {%- endif -%}
+    {%- set level.ids = above -%}
+  {%- endfor -%}
+  {{ return(found) }}
 {%- endmacro %}
 
 

@@ -60,7 +60,7 @@ def command(
 
     A build covers the changes since the last one; if there are none, dbt is not started. A build
     with other vars rebuilds everything. dbt writes its files to the folder .passk beside the
-    database.
+    database; with --debug, its log there holds each statement.
     """
     from passk_py.cli.build_output import build_as_dict, rejected_rows, run_build, say_build
     from passk_py.cli.next_steps import command_line, say_next

@@ -21,7 +21,7 @@ def run_build(session: Session, database: Path, **options: Any) -> BuildReport: 
     from passk_py.warehouse.building import build
 
     with building(session) as progress:
-        return build(database, progress=progress, **options)
+        return build(database, debug=session.debug, progress=progress, **options)
 
 
 def rejected_rows(database: Path) -> dict[str, int]:

@@ -50,10 +50,10 @@ rejected_duplicates as (
   where is_kept = 0
 )
 
-{% if passk._attempts_kind() == 'landing' -%}
-select * from {{ ref('stg_passk__rejected_attempts') }}
-union all
-{% endif -%}
 select * from broken_rows
 union all
 select * from rejected_duplicates
+{%- if passk._attempts_kind() == 'landing' %}
+union all
+select * from {{ ref('stg_passk__rejected_attempts') }}
+{%- endif %}

@@ -44,14 +44,28 @@ def find(tables: Tables, recipe: Recipe, *, tests: bool) -> BuildReport | None:
     place = tables.find(_TABLE)
     if place is None or not all(tables.find(table.name) for table in PUBLIC_TABLES):
         return None
-    [(made_from, is_tested, warned)] = tables.rows(f"from {place}")
-    if tests and not is_tested:
+    [last] = tables.records(f"from {place}")
+    if tests and not last["is_tested"]:
         return None
-    if made_from != _made_from(tables, recipe) or stale(tables) is not None:
+    # First what also the note of another version of passk holds.
+    if last["made_from"] != _made_from(tables, recipe):
+        return None
+    if last["landed"] != _landed(tables, recipe) or stale(tables) is not None:
         return None
     # The warnings of the last build hold still.
-    nodes = tuple(NodeReport(**node) for node in json.loads(warned))
+    nodes = tuple(NodeReport(**node) for node in json.loads(last["warned"]))
     return BuildReport(0, 0, 0, (), nodes, 0.0, is_unchanged=True)
+
+
+def made_the_views(tables: Tables, recipe: Recipe) -> bool:
+    """Say whether the last whole build left the views that this one would make.
+
+    The text of a view depends on the recipe alone, except in staging, which asks what has landed.
+    """
+    place = tables.find(_TABLE)
+    return place is not None and tables.rows(f"select made_from from {place}") == [
+        (_made_from(tables, recipe),)
+    ]
 
 
 def forget(tables: Tables) -> None:
@@ -63,31 +77,43 @@ def note(tables: Tables, recipe: Recipe, report: BuildReport, *, tests: bool) ->
     """Note what a whole build that went well was made from."""
     warned = json.dumps([asdict(node) for node in report.warned])
     tables.connection.execute(
-        f"create or replace table {_PLACE} as select ? as made_from, ? as is_tested, ? as warned",
-        [_made_from(tables, recipe), tests, warned],
+        f"create or replace table {_PLACE} as "
+        "select ? as made_from, ? as landed, ? as is_tested, ? as warned",
+        [_made_from(tables, recipe), _landed(tables, recipe), tests, warned],
     )
 
 
 def _made_from(tables: Tables, recipe: Recipe) -> str:
-    """Write down all that the tables are made from, as JSON."""
+    """Write down what the tables are made from beside the log, as JSON; nothing without them."""
+    scans, recorded = tables.find("int_passk__task_scans"), tables.find(RECORDED)
+    if scans is None or recorded is None:
+        return ""
+    parts = {
+        "code": recipe.code,
+        "programs": [version_of_passk(), recipe.dbt.version, *_drivers(recipe.dbt)],
+        # As dbt gets them: their names may be of several types.
+        "vars": as_yaml(recipe.variables),
+        # A dbt that somebody ran on the file themselves may have had other vars, or other code.
+        "recorded": tables.rows(f"select * from {recorded} order by 1"),
+        "built_with": tables.rows(f"select max(built_with) from {scans}"),
+        # DuckDB keeps the name of the database in each view, which may be that of another file now.
+        "views": tables.rows(
+            "select current_database(), md5(string_agg(sql, ';' order by schema_name, view_name)) "
+            "from duckdb_views() where not internal"
+        ),
+    }
+    return json.dumps(parts, sort_keys=True, default=str)
+
+
+def _landed(tables: Tables, recipe: Recipe) -> str:
+    """Write down the state of the log, as JSON."""
     schema = recipe.variables.get("passk_landing_schema") or "landing"
     landed = {
         name: tables.rows(f"select count(*), max({_TIMES.get(name, 'loaded_at')}) from {place}")
         for name in (*TABLES, *LABEL_TABLES)
         if (place := tables.find(name, schema=schema))
     }
-    scans = tables.find("int_passk__task_scans")
-    parts = {
-        "code": recipe.code,
-        "programs": [version_of_passk(), recipe.dbt.version, *_drivers(recipe.dbt)],
-        # As dbt gets them: their names may be of several types.
-        "vars": as_yaml(recipe.variables),
-        "landed": landed,
-        # A dbt that somebody ran on the file themselves may have had other vars, or other code.
-        "recorded": tables.rows(f"select * from {tables.find(RECORDED)} order by 1"),
-        "built_with": tables.rows(f"select max(built_with) from {scans}"),
-    }
-    return json.dumps(parts, sort_keys=True, default=str)
+    return json.dumps(landed, sort_keys=True, default=str)
 
 
 def _drivers(dbt: Dbt) -> list[str]:

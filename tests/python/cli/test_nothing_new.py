@@ -9,6 +9,7 @@ import pytest
 
 from passk_py.warehouse import building
 from passk_py.warehouse.building import build, in_process
+from passk_py.warehouse.catalog import PUBLIC_TABLES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
     Passk = Callable[..., Said]
 
+LATE = (
+    "insert into landing.attempts by name select * replace ('late' as task_id, "
+    "loaded_at + interval 1 day as loaded_at) from landing.attempts limit 1"
+)
 UNCHANGED = "Nothing is new since the last build: the tables stay as they are."
 
 
@@ -77,8 +82,7 @@ def test_a_build_that_is_told_to_do_something_does_it(
     "statement",
     [
         # Changes of the log, by loads and removals.
-        "insert into landing.attempts by name select * replace ('late' as task_id, loaded_at + interval 1 day as loaded_at) "
-        "from landing.attempts limit 1",
+        LATE,
         "delete from landing.attempts where task_id = 'shaky'",
         "insert into landing.removed_tasks select run_id, suite, task_id, now()::timestamp from landing.attempts limit 1",
         "insert into landing.rejected by name select 'r' as run_id, 'x' as reason_code, 'x' as reason, 'f' as source_file, "
@@ -88,6 +92,9 @@ def test_a_build_that_is_told_to_do_something_does_it(
         "delete from main_passk_internal.int_passk__suite_metrics where run_id = 'old'",
         "update main_passk_internal.int_passk__task_scans set built_with = 'another'",
         "drop table main_passk_internal.passk_last_whole_build",
+        # The note of an older version.
+        "alter table main_passk_internal.passk_last_whole_build drop column landed; "
+        "update main_passk_internal.passk_last_whole_build set made_from = '{}'",
     ],
 )
 @pytest.mark.usefixtures("starts")
@@ -95,6 +102,63 @@ def test_anything_new_starts_dbt(letters: Path, statement: str) -> None:
     with duckdb.connect(str(letters)) as connection:
         connection.execute(statement)
     assert starts_dbt(letters)
+
+
+@pytest.mark.parametrize(
+    ("statements", "makes_views"),
+    [
+        ([], False),
+        (["drop view passk_plans"], True),
+        (["create or replace view passk_plans as select 1 as claim"], True),
+        (["drop view main_passk_internal.int_passk__settings"], True),
+        (["drop table main_passk_internal.int_passk__task_scans"], True),
+        (["update main_passk_internal.int_passk__task_scans set built_with = 'another'"], True),
+        (["drop table main_passk_internal.passk_last_whole_build"], True),
+    ],
+)
+def test_after_a_change_of_the_log_alone_views_are_left(
+    letters: Path, starts: list[list[str]], statements: list[str], makes_views: bool
+) -> None:
+    with duckdb.connect(str(letters)) as connection:
+        for statement in (LATE, *statements):
+            connection.execute(statement)
+    assert starts_dbt(letters)
+    assert ("--select" not in starts[0]) == makes_views
+
+
+@pytest.mark.parametrize("options", [{"full_refresh": True}, {"variables": {"passk_ks": [1, 3]}}])
+def test_what_changes_views_makes_them(
+    letters: Path, starts: list[list[str]], options: dict[str, object]
+) -> None:
+    assert starts_dbt(letters, **options)
+    assert "--select" not in starts[0]
+
+
+def test_views_are_made_for_another_name_of_the_file(
+    letters: Path, starts: list[list[str]]
+) -> None:
+    """They hold the name of the database, by which some versions of DuckDB look for its tables."""
+    assert starts_dbt(letters.rename("renamed.duckdb"))
+    assert "--select" not in starts[0]
+
+
+@pytest.mark.long
+def test_with_the_views_left_the_tables_are_those_of_a_full_refresh(
+    passk: Passk, letters: Path, make_log: Callable[..., Path]
+) -> None:
+    first = passk("build", "--full-refresh", "--json").json
+    assert passk("load", make_log("more.jsonl", [("newest", "steady", "PPPF")])).code == 0
+    later = passk("build", "--json").json
+    assert later["models"] < first["models"] / 1.5
+    assert later["tests"] == first["tests"]
+    found = {table: passk("show", table, "--csv").out for table in public_names()}
+    assert "newest" in found["passk_task_metrics"]
+    assert passk("build", "--full-refresh", "--json").json["models"] == first["models"]
+    assert {table: passk("show", table, "--csv").out for table in found} == found
+
+
+def public_names() -> list[str]:
+    return [table.name for table in PUBLIC_TABLES]
 
 
 @pytest.mark.usefixtures("starts")

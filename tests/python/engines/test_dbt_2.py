@@ -63,6 +63,16 @@ def test_passk_builds_with_it(dbt_2: str, tmp_path: Path, monkeypatch: pytest.Mo
     assert first.tests >= len(declared_tests())
     assert second.is_unchanged
     assert pk.validate_tables(database).exit_code == 0
+    extra = tmp_path / "extra.csv"
+    extra.write_text(
+        "run_id,task_id,attempt,outcome\nextra,a,1,passed\nextra,a,2,failed\n", "utf-8"
+    )
+    pk.load(extra, database=database)
+    later = pk.build(database)
+    assert (later.failed, later.skipped, later.tests) == ((), 0, first.tests)
+    # Its views are as they were.
+    assert 0 < later.models < first.models / 1.5
+    assert pk.validate_tables(database).exit_code == 0
     untested = pk.build(database, full_refresh=True, tests=False)
     assert (untested.models, untested.tests) == (first.models, 0)
 
