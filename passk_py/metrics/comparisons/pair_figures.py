@@ -130,12 +130,13 @@ class PairSums:
 
         scores = [[score(metric, *state, k) for state in one.states] for one in eligible.sides]
         before, after = (
-            pl.Series(values, dtype=pl.Float64).gather(one.places)
+            pl.Series(values, dtype=pl.Float64)[one.places]
             for one, values in zip(eligible.sides, scores, strict=True)
         )
         differences = after - before
+        squares = differences * differences
         # As in SQL, where a power that is too small for a number is an error on some engines.
-        squares = differences.zip_with(differences.abs() >= _TINY, _NONE) ** 2
+        squares = squares.zip_with(squares >= _TINY**2, _NONE)
         variances = [
             (tasks, variance_of_difference(one, other, drawn(one + other, passes), k))
             for one, other, passes, tasks in eligible.dealt
