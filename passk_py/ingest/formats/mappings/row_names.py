@@ -304,12 +304,23 @@ def _verdict(rows: Rows) -> dict[str, str] | None:
         for path, found in rows.fields(0).items()
     }
     flags = [path for path, found in fields.items() if found and all(map(is_flag, found))]
+    return _flag(fields, flags) or _word_or_score(rows, fields, flags)
+
+
+def _flag(fields: _Fields, flags: list[tuple[str, ...]]) -> dict[str, str] | None:
+    """Find the field that is true where a row passed."""
     unseen = [path for path, found in fields.items() if not found]
-    names = (*_FLAG, *_WORD)
-    found = _named(flags, names, alone=True) or _named(unseen, _FLAG, alone=True)
+    found = _named(flags, (*_FLAG, *_WORD), alone=True) or _named(unseen, _FLAG, alone=True)
     ends = [path for path in flags if _ENDS.fullmatch(path[-1])]
     if found or (found := ends[0] if len(ends) == 1 else None):
         return {"passed": _path(found, 0)}
+    return None
+
+
+def _word_or_score(
+    rows: Rows, fields: _Fields, flags: list[tuple[str, ...]]
+) -> dict[str, str] | None:
+    """Find the word of the verdict, the score of the row, or the list that it is in."""
     words = [p for p, found in fields.items() if found and all(isinstance(v, str) for v in found)]
     words = [path for path in words if good_word(fields[path]) or are_letters(fields[path])]
     score = _score(fields)
@@ -321,9 +332,9 @@ def _verdict(rows: Rows) -> dict[str, str] | None:
             others = [path for path in flags if not _named([path], (*_TASK, *_ANY, *_ATTEMPT))]
             told = any(len(set(fields[path])) > 1 for path in others)
             return None if told else verdict_of_words(_path(found, 0), fields[found])
+    unseen = [path for path, found in fields.items() if not found]
     if score or (score := _named(unseen, _SCORE, alone=True)):
         return {"score": _path(score, 0)}
-    # Or it is the name of the list that the row is in.
     for up in rows.above[1:]:
         keys = [key for key in rows.keys(up) if isinstance(key, str)]
         if good_word(keys) and not _stand_again(rows, up):
