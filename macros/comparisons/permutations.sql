@@ -1,6 +1,6 @@
 {#- The distribution for a task whose two runs are the same: its attempts of both runs are one heap, from which as many as
-    the candidate has are drawn without replacement. `pooled` holds the distinct (baseline_n, candidate_n, passes), passes
-    being those of both runs together. -#}
+    the candidate has are drawn without replacement. `pooled` holds the distinct numbers of attempts of both runs, with the passes of both
+    together. -#}
 
 {#- CTEs after `pooled`, up to `outcomes`: rows (baseline_n, candidate_n, passes, drawn, chance), the chance that so many of
     the passes are drawn for the candidate.

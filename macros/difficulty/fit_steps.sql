@@ -16,7 +16,7 @@
 
 
 {#- The curve at the points of a fit, in steps, so that none is written twice: of rows (`keys`, place, score, weight) in a CTE `points`
-    and (`keys`, power, level, slope) in `fit`. The curve is mu = (1 + exp(-eta))^-power with eta = level + slope * place; `lean` is
+    and (`keys`, power, base_level, slope) in `fit`. The curve is mu = (1 + exp(-eta))^-power with eta = base_level + slope * place; `lean` is
     its derivative by eta over mu (1 - mu). Beyond 30, eta makes no difference. -#}
 {% macro _curve_at_points(keys, columns, fit) -%}
 select

@@ -17,7 +17,8 @@ points as (
 {%- endmacro %}
 
 
-{#- pass_at_k and pass_hat_k in steps instead of one expression, so that no step is written or computed twice: from a CTE
+{#- pass_hat_k = C(c, k) / C(n, k) and pass_at_k = 1 - C(n - c, k) / C(n, k), by log_all_pass = ln(C(c, k) / C(n, k)) and log_all_fail =
+    ln(C(n - c, k) / C(n, k)). In steps instead of one expression, so that no step is written or computed twice: from a CTE
     `points` with n, c, k, and maybe more columns that tell its rows apart, to a CTE `results` with the `keys` and the estimates. -#}
 {% macro _point_formulas(keys) -%}
 halves as {{ passk._made_once() }}(

@@ -40,7 +40,7 @@
 {%- endmacro %}
 
 
-{#- The same for a rule of passk_gates; none where tasks have no part in it, or where the attempts decide how many: `_needed_tasks`. -#}
+{#- The least tasks of a rule of passk_gates; none where tasks have no part in it, or where the attempts decide how many: `_needed_tasks`. -#}
 {% macro _least_tasks_of(rule) -%}
   {%- if rule.rule_type == 'threshold' and rule.scope == 'unseen' -%}
     {{ return(passk._least('unseen', rule.threshold, none)) }}
@@ -121,7 +121,7 @@ case when gates.scope = 'unseen' and {{ relation }}.families is not null then {{
 {%- endmacro %}
 
 
-{#- The same for pass@k of a task: a chance of a single attempt of 1 - (1 - threshold)^(1 / k). -#}
+{#- The least attempts that can show pass@k of a task: a chance of a single attempt of 1 - (1 - threshold)^(1 / k). -#}
 {% macro _least_attempts_at(rule) -%}
   {{ return(passk.least_attempts(1 - (1 - rule.threshold) ** (1 / rule.k), 1)) }}
 {%- endmacro %}

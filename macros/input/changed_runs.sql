@@ -3,9 +3,9 @@
     whose version is another one now, and then makes the runs that are missing. So the next whole build also completes the tables
     that a stopped build, or a build of a part, left. -#}
 
-{#- The runs to make: all on a full build, else those that the table lacks, because the hook has deleted what it had of them or they
-    are new, and none where a var switches the model off. `relation` has a row for each run that the table should hold, or more
-    than one; a `condition` on its rows calls it `made`. -#}
+{#- The runs to build: all on a full build, else those that the table lacks, because its hook (dbt_project.yml) has deleted what it had of
+    them or they are new, and none where a var switches the model off. `relation` is upstream of the model and has a row for each run
+    that the table should hold, or more than one; a `condition` on its rows calls it `upstream`. -#}
 {% macro changed_runs(relation, condition='1 = 1', is_wanted=true) -%}
   {{ return(passk._missing(['run_id', 'suite'], 'int_passk__log_runs', relation, condition if is_wanted else '1 = 0')) }}
 {%- endmacro %}
@@ -23,24 +23,24 @@
 {%- set missing -%}
 select
     {%- for key in keys %}
-    made.{{ key }},
+    upstream.{{ key }},
     {%- endfor %}
     {%- if passk._leaves_out_origins() %}
     cast(null as {{ dbt.type_string() }}) as log_version
     {%- else %}
-    case when min(made.log_version) = max(made.log_version) then min(made.log_version) end as log_version
+    case when min(upstream.log_version) = max(upstream.log_version) then min(upstream.log_version) end as log_version
     {%- endif %}
-  from {{ relation }} as made
+  from {{ relation }} as upstream
   where
     {{ condition }}
     {%- if is_incremental() %}
     and not exists (
       select 1
       from {{ passk._known_rows(keys, versions) }} as known
-      where {{ passk._same_keys(keys, 'known', 'made') }}
+      where {{ passk._same_keys(keys, 'known', 'upstream') }}
     )
     {%- endif %}
-  group by {% for key in keys %}made.{{ key }}{{ ', ' if not loop.last }}{% endfor %}
+  group by {% for key in keys %}upstream.{{ key }}{{ ', ' if not loop.last }}{% endfor %}
 {%- endset -%}
 {{ return(passk._few_rows(keys + ['log_version'], missing) if is_incremental() else missing) }}
 {%- endmacro %}
@@ -84,6 +84,7 @@ exists (
 {%- endmacro %}
 
 
+{#- A version that is null is that of no run, so such rows are deleted, and built again. -#}
 {% macro _delete_changed(keys, versions) -%}
 {%- set condition -%}
 not exists (

@@ -9,7 +9,7 @@
 {%- endmacro %}
 
 
-{#- The same when a run starts, if the run has something to do with the package: a wrong var does not stop a project's own models. -#}
+{#- Checks the vars when a run starts, if the run has something to do with the package: a wrong var does not stop a project's own models. -#}
 {% macro _before_run() -%}
   {%- if execute -%}
     {%- for resource in selected_resources if resource.split('.')[1] == 'passk' -%}

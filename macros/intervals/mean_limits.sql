@@ -67,8 +67,8 @@ sqrt((
 {%- endmacro %}
 
 
-{#- The same for several means of int_passk__suite_metrics in two steps, so that each long expression is there once: these columns first,
-    from the `means` (name, mean, variance), whose limits `_padded_limit` then gives by their names. The draws are its `units`: tasks, or
+{#- Limits of several means of int_passk__suite_metrics in two steps, so that each long expression is there once. First these columns, from
+    the `means` (name, mean, variance): padded_quantile, and padded_NAME and error_NAME for each; then `_padded_limit` by the names. The draws are its `units`: tasks, or
     families, whose means vary by so much less than tasks as they are larger. -#}
 {% macro _padded_columns(means) -%}
 {{ passk.student_quantile('floor(units + 1.5e0)') }} as padded_quantile

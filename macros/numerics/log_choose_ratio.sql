@@ -59,7 +59,7 @@ case when {{ c }} - {{ k }} < 10 then 11.5e0 else 0.5e0 end
 {%- endmacro %}
 
 
-{#- The same from its points, for models that have them as columns. -#}
+{#- `_log_choose_ratio` from its four points, for models that have them as columns. -#}
 {% macro _log_moment(x, a, b, d, n, c, k) -%}
 {%- set failures = '(' ~ n ~ ' - ' ~ c ~ ')' -%}
 {%- set above = [] -%}

@@ -120,7 +120,7 @@ def pending_changes(tables: Tables) -> Pending:
           group by all
         ),
         built as (
-          select run_id, suite, task_id, attempts + copies as attempts
+          select run_id, suite, task_id, attempts + duplicates as attempts
           from {counts} semi join candidates using (run_id, suite, task_id)
           where slice_name = 'all'
         )
@@ -223,7 +223,7 @@ _FOLLOWING: Final = {
     "int_passk__runs": ("int_passk__task_scans", "true"),
     "int_passk__long_tasks": ("int_passk__task_scans", "not is_masked"),
     "int_passk__unmasked_tasks": ("int_passk__long_tasks", "not is_masked"),
-    "int_passk__duplicate_attempts": ("int_passk__unmasked_tasks", "copies > 0"),
+    "int_passk__duplicate_attempts": ("int_passk__unmasked_tasks", "duplicates > 0"),
     "int_passk__streaks": ("int_passk__task_counts", "pass_mask is null and n > 0"),
     "int_passk__tasks_by_count": ("int_passk__runs", "task_rows > 0"),
     "int_passk__suite_windows": ("int_passk__tasks_by_count", "true"),

@@ -1,19 +1,19 @@
-with refused_rows as (
+with rejected_rows as (
   select
     nullif(run_id, '') as run_id,
     coalesce(suite, 'default') as suite,
     coalesce(source_file, '') as source_file,
-    count(*) as refused
+    count(*) as rejected
   from {{ ref('int_passk__rejected_attempts') }}
   group by nullif(run_id, ''), coalesce(suite, 'default'), coalesce(source_file, '')
 ),
 
-refused as (
+rejected as (
   select
     run_id,
     suite,
-    cast(sum(refused) as {{ dbt.type_bigint() }}) as rejected
-  from refused_rows
+    cast(sum(rejected) as {{ dbt.type_bigint() }}) as rejected
+  from rejected_rows
   where run_id is not null
   group by run_id, suite
 ),
@@ -22,15 +22,15 @@ refused as (
 unnamed as (
   select
     source_file,
-    sum(refused) as refused
-  from refused_rows
+    sum(rejected) as rejected
+  from rejected_rows
   where run_id is null and source_file <> ''
   group by source_file
 ),
 
 unplaced as (
-  select coalesce(sum(refused), 0) as refused
-  from refused_rows
+  select coalesce(sum(rejected), 0) as rejected
+  from rejected_rows
   where run_id is null and source_file = ''
 ),
 
@@ -52,15 +52,15 @@ runs_of_files as (
       run_id,
       suite,
       source_file
-    from refused_rows
+    from rejected_rows
   ) as every
 ),
 
-refused_unnamed as (
+rejected_without_name as (
   select
     runs_of_files.run_id,
     runs_of_files.suite,
-    sum(unnamed.refused) as refused
+    sum(unnamed.rejected) as rejected
   from runs_of_files
   inner join unnamed
     on runs_of_files.source_file = unnamed.source_file
@@ -70,11 +70,11 @@ refused_unnamed as (
 select
   runs.run_id,
   runs.suite,
-  coalesce(refused.rejected, 0) as rejected,
-  cast(coalesce(refused_unnamed.refused, 0) + unplaced.refused as {{ dbt.type_bigint() }}) as rejected_unnamed
+  coalesce(rejected.rejected, 0) as rejected,
+  cast(coalesce(rejected_without_name.rejected, 0) + unplaced.rejected as {{ dbt.type_bigint() }}) as rejected_unnamed
 from {{ ref('int_passk__runs') }} as runs
-left join refused
-  on runs.run_id = refused.run_id and runs.suite = refused.suite
-left join refused_unnamed
-  on runs.run_id = refused_unnamed.run_id and runs.suite = refused_unnamed.suite
+left join rejected
+  on runs.run_id = rejected.run_id and runs.suite = rejected.suite
+left join rejected_without_name
+  on runs.run_id = rejected_without_name.run_id and runs.suite = rejected_without_name.suite
 cross join unplaced

@@ -19,7 +19,7 @@ select
   {% endfor -%}
   pass_mask,
   fail_mask,
-  cast(0 as {{ dbt.type_bigint() }}) as copies,
+  cast(0 as {{ dbt.type_bigint() }}) as duplicates,
   log_version
 from {{ ref('int_passk__task_scans') }}
 where is_masked
@@ -39,7 +39,7 @@ select
   long_tasks.first_fail_rank,
   cast(null as {{ passk.type_mask() }}) as pass_mask,
   cast(null as {{ passk.type_mask() }}) as fail_mask,
-  cast(0 as {{ dbt.type_bigint() }}) as copies,
+  cast(0 as {{ dbt.type_bigint() }}) as duplicates,
   scans.log_version
 from {{ ref('int_passk__long_tasks') }} as long_tasks
 inner join {{ ref('int_passk__task_scans') }} as scans
@@ -58,7 +58,7 @@ select
   first_fail_rank,
   cast(null as {{ passk.type_mask() }}) as pass_mask,
   cast(null as {{ passk.type_mask() }}) as fail_mask,
-  copies,
+  duplicates,
   log_version
 from {{ ref('int_passk__unmasked_tasks') }} as unmasked
 where

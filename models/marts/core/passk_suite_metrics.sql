@@ -1,4 +1,4 @@
-{%- set metrics = ['pass_at_k', 'pass_hat_k'] %}
+{%- set estimates = ['pass_at_k', 'pass_hat_k'] %}
 {%- set curve = 'run_id, suite, slice_name, slice_value' %}
 {%- set z = passk.normal_quantile() %}
 {#- Fewer informative tasks say too little about how the tasks differ. #}
@@ -17,7 +17,7 @@ errors as (
     {{ passk._padded_columns(
       [('pass_at_k', 'pass_at_k', 'related_var_pass_at_k'), ('pass_hat_k', 'pass_hat_k', 'related_var_pass_hat_k')]
     ) }},
-    {%- for metric in metrics %}
+    {%- for metric in estimates %}
     sqrt(within_{{ metric }} + {{ passk._floor_of_suite('k', 'least_n') }}) / tasks as error_{{ metric }}_suite,
     sqrt(var_sum_{{ metric }}_bayes) / tasks as error_{{ metric }}_bayes,
     {#- Families may vary less than tasks by chance. #}
@@ -106,7 +106,7 @@ reaches as (
 limited as (
   select
     *,
-    {%- for metric in metrics %}
+    {%- for metric in estimates %}
     {%- for side, sign, extreme in [('lower', '-', 0), ('upper', '+', 1)] %}
     {%- for name, limit in [
       (metric, passk._padded_limit(metric, sign)),
@@ -163,7 +163,7 @@ select
   n,
   c,
   excluded,
-  {%- for metric in metrics %}
+  {%- for metric in estimates %}
   {{ metric }},
   {%- for name in ['lower', 'upper', 'suite_lower', 'suite_upper', 'within_share', 'bayes', 'bayes_lower', 'bayes_upper'] %}
   {{ metric }}_{{ name }},

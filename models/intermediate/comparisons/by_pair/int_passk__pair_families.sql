@@ -5,7 +5,7 @@
 with changed_pairs as (
   {{ passk.changed_pairs(
     ref('int_passk__pair_states'),
-    "made.baseline_n is null and made.candidate_n is null and made.pair_source <> 'ranking'",
+    "upstream.baseline_n is null and upstream.candidate_n is null and upstream.pair_source <> 'ranking'",
     is_wanted=passk._family() is not none
   ) }}
 ),

@@ -2,7 +2,7 @@
 {%- set bigint = dbt.type_bigint() %}
 
 with changed_pairs as (
-  {{ passk.changed_pairs(ref('int_passk__pair_states'), 'made.baseline_n is null and made.candidate_n is null') }}
+  {{ passk.changed_pairs(ref('int_passk__pair_states'), 'upstream.baseline_n is null and upstream.candidate_n is null') }}
 ),
 
 pairs as (

@@ -6,7 +6,9 @@
 
 {# Runs without a measure have no row here, and must not be looked for in every build. #}
 with changed_runs as (
-  {{ passk.changed_runs(ref('int_passk__task_counts'), "made.slice_name = 'all' and " ~ passk._knows_a_measure('made')) }}
+  {{ passk.changed_runs(
+    ref('int_passk__task_counts'), "upstream.slice_name = 'all' and " ~ passk._knows_a_measure('upstream')
+  ) }}
 ),
 
 {# Each measure reads the log by itself, so that an engine skips what has none. #}

@@ -1,6 +1,6 @@
 {#- Few tasks have duplicates, so only their rows are read. #}
 with changed_runs as (
-  {{ passk.changed_runs(ref('int_passk__unmasked_tasks'), 'made.copies > 0') }}
+  {{ passk.changed_runs(ref('int_passk__unmasked_tasks'), 'upstream.duplicates > 0') }}
 ),
 
 copied_tasks as {{ passk._made_once() }}(
@@ -12,7 +12,7 @@ copied_tasks as {{ passk._made_once() }}(
   from {{ ref('int_passk__unmasked_tasks') }} as unmasked
   inner join changed_runs
     on unmasked.run_id = changed_runs.run_id and unmasked.suite = changed_runs.suite
-  where unmasked.copies > 0 and unmasked.slice_name = 'all'
+  where unmasked.duplicates > 0 and unmasked.slice_name = 'all'
 ),
 
 attempts as {{ passk._made_once() }}(

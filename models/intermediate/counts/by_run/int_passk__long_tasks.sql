@@ -1,7 +1,7 @@
 {%- set keys = ['run_id', 'suite', 'task_id', 'slice_name', 'slice_value'] %}
 
 with changed_runs as (
-  {{ passk.changed_runs(ref('int_passk__task_scans'), 'not made.is_masked') }}
+  {{ passk.changed_runs(ref('int_passk__task_scans'), 'not upstream.is_masked') }}
 ),
 
 scans as (

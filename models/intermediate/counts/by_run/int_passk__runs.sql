@@ -10,9 +10,9 @@ runs as (
     counts.suite,
     changed_runs.log_version,
     max(counts.loaded_at) as loaded_at,
-    cast(sum(counts.attempts + counts.copies) as {{ dbt.type_bigint() }}) as log_rows,
+    cast(sum(counts.attempts + counts.duplicates) as {{ dbt.type_bigint() }}) as log_rows,
     cast(
-      sum(case when counts.attempts > 0 then counts.attempts + counts.copies else 0 end) as {{ dbt.type_bigint() }}
+      sum(case when counts.attempts > 0 then counts.attempts + counts.duplicates else 0 end) as {{ dbt.type_bigint() }}
     ) as task_rows
   from {{ ref('int_passk__task_counts') }} as counts
   inner join changed_runs

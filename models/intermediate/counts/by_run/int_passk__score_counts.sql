@@ -8,7 +8,7 @@
 {%- set of_changed_runs = passk._is_of_changed_runs(log) %}
 
 with changed_runs as (
-  {{ passk.changed_runs(ref('int_passk__runs'), 'made.task_rows > 0', is_wanted=asked | length > 0) }}
+  {{ passk.changed_runs(ref('int_passk__runs'), 'upstream.task_rows > 0', is_wanted=asked | length > 0) }}
 ),
 
 {# Each way of slicing names the log itself, as in the other scan of it. #}

@@ -8,7 +8,7 @@
 {%- endfor %}
 
 with changed_runs as (
-  {{ passk.changed_runs(ref('int_passk__long_tasks'), 'not made.is_masked') }}
+  {{ passk.changed_runs(ref('int_passk__long_tasks'), 'not upstream.is_masked') }}
 ),
 
 unmasked as {{ passk._made_once() }}(
@@ -54,7 +54,7 @@ repeated_attempts as (
     and attempts.attempt = repeated.attempt
 ),
 
-copies as (
+numbered as (
   {{ passk._numbered_copies('repeated_attempts') }}
 ),
 
@@ -73,7 +73,7 @@ settled as (
     )
   union all
   select {{ columns | join(', ') }}
-  from copies
+  from numbered
   where copy_number = 1 and is_unanimous = 1
 ),
 
@@ -129,11 +129,11 @@ latest as (
   group by {{ keys | join(', ') }}
 ),
 
-refused as (
+rejected as (
   select
     {{ keys | join(', ') }},
-    cast(sum(case when copy_number > 1 or is_unanimous = 0 then 1 else 0 end) as {{ dbt.type_bigint() }}) as copies
-  from copies
+    cast(sum(case when copy_number > 1 or is_unanimous = 0 then 1 else 0 end) as {{ dbt.type_bigint() }}) as duplicates
+  from numbered
   group by {{ keys | join(', ') }}
 )
 
@@ -152,7 +152,7 @@ select
   latest.loaded_at,
   ranks.first_pass_rank,
   ranks.first_fail_rank,
-  coalesce(refused.copies, 0) as copies,
+  coalesce(rejected.duplicates, 0) as duplicates,
   latest.log_rows,
   latest.log_version,
   {{ passk._quoted(passk._built_with()) }} as built_with
@@ -167,7 +167,7 @@ left join ranks
   and sorted_counts.task_id = ranks.task_id
   and sorted_counts.slice_name = ranks.slice_name
   and sorted_counts.slice_value = ranks.slice_value
-left join refused
-  on latest.run_id = refused.run_id
-  and latest.suite = refused.suite
-  and latest.task_id = refused.task_id
+left join rejected
+  on latest.run_id = rejected.run_id
+  and latest.suite = rejected.suite
+  and latest.task_id = rejected.task_id

@@ -4,7 +4,7 @@
 with changed_runs as (
   {{ passk.changed_runs(
     ref('int_passk__task_counts'),
-    "made.slice_name = 'all' and made.pass_mask is null and made.c > 0 and made.c < made.n",
+    "upstream.slice_name = 'all' and upstream.pass_mask is null and upstream.c > 0 and upstream.c < upstream.n",
     is_wanted=passk._setting('passk_diagnostics') and passk._setting('passk_ordered_metrics')
   ) }}
 ),

@@ -2,7 +2,7 @@
 {%- set log = ref('int_passk__attempts') %}
 
 with changed_runs as (
-  {{ passk.changed_runs(ref('int_passk__runs'), 'made.task_rows > 0', is_wanted=axis is not none) }}
+  {{ passk.changed_runs(ref('int_passk__runs'), 'upstream.task_rows > 0', is_wanted=axis is not none) }}
 ),
 
 told as (

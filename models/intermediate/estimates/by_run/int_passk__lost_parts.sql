@@ -5,7 +5,7 @@
 {%- set log = ref('int_passk__attempts') %}
 
 with changed_runs as (
-  {{ passk.changed_runs(ref('int_passk__runs'), 'made.task_rows > 0') }}
+  {{ passk.changed_runs(ref('int_passk__runs'), 'upstream.task_rows > 0') }}
 ),
 
 counts as {{ passk._made_once() }}(

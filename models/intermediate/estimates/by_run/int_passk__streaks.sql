@@ -4,7 +4,7 @@
 with changed_runs as (
   {{ passk.changed_runs(
     ref('int_passk__task_counts'),
-    'made.pass_mask is null and made.n > 0',
+    'upstream.pass_mask is null and upstream.n > 0',
     is_wanted=passk._setting('passk_ordered_metrics')
   ) }}
 ),

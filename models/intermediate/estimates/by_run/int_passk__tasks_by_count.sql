@@ -1,7 +1,7 @@
 {%- set bigint = dbt.type_bigint() %}
 
 with changed_runs as (
-  {{ passk.changed_runs(ref('int_passk__runs'), 'made.task_rows > 0') }}
+  {{ passk.changed_runs(ref('int_passk__runs'), 'upstream.task_rows > 0') }}
 )
 
 select
