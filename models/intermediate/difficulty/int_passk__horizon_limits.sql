@@ -16,6 +16,7 @@ curved as {{ passk._made_once() }}(
   {{ passk._curve_at_points(fit, ['family_key', 'lone_task', 'place', 'score', 'weight', 'is_half'], 'fits') }}
 ),
 
+{# The information on level and slope, ((s0, s1), (s1, s2)); ((m0, m1), (m1, m2)) below are the squares of the draws. #}
 information as (
   select
     {{ fit | join(', ') }},

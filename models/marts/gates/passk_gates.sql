@@ -72,7 +72,12 @@ bounds as (
 
 comparisons as (
   select *
-  from {{ ref('int_passk__pair_verdicts') ~ ' where is_judged' if passk._judges_pairs() else ref('passk_comparisons') }}
+  {%- if passk._judges_pairs() %}
+  from {{ ref('int_passk__pair_verdicts') }}
+  where is_judged
+  {%- else %}
+  from {{ ref('passk_comparisons') }}
+  {%- endif %}
 )
 
 {%- endif %}
