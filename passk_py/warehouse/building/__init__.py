@@ -98,13 +98,12 @@ def build(
     with open_database(database) as connection:
         dbt, code = find_dbt(), digest_of_code()
         recipe = last_build.Recipe(code, given, dbt)
-        views_hold = False
+        last = None
         if reads_landing:
             tables = Tables(path, connection)
-            if not (full_refresh or select):
-                if unchanged := last_build.find(tables, recipe, tests=tests):
-                    return unchanged
-                views_hold = last_build.made_the_views(tables, recipe)
+            last = None if full_refresh or select else last_build.find(tables, recipe)
+            if last and (same := last_build.unchanged(tables, recipe, last, tests=tests)):
+                return same
             last_build.forget(tables)
     folder = _prepared(path)
     project = project_dir()
@@ -128,7 +127,7 @@ def build(
         arguments += ["--exclude-resource-type", "test"]
     if full_refresh:
         arguments.append("--full-refresh")
-    if views_hold:
+    if last:
         arguments += ["--select", *_ALL_BUT_VIEWS]
     if select:
         arguments += ["--select", *select]

@@ -39,33 +39,43 @@ class Recipe:
     dbt: Dbt
 
 
-def find(tables: Tables, recipe: Recipe, *, tests: bool) -> BuildReport | None:
-    """Give the report of a build that would have nothing to do; None where something is new."""
-    place = tables.find(_TABLE)
-    if place is None or not all(tables.find(table.name) for table in PUBLIC_TABLES):
-        return None
-    [last] = tables.records(f"from {place}")
-    if tests and not last["is_tested"]:
-        return None
-    # First what also the note of another version of passk holds.
-    if last["made_from"] != _made_from(tables, recipe):
-        return None
-    if last["landed"] != _landed(tables, recipe) or stale(tables) is not None:
-        return None
-    # The warnings of the last build hold still.
-    nodes = tuple(NodeReport(**node) for node in json.loads(last["warned"]))
-    return BuildReport(0, 0, 0, (), nodes, 0.0, is_unchanged=True)
+@dataclass(frozen=True, slots=True)
+class Note:
+    """The note of a whole build that went well."""
+
+    landed: str
+    """The state of the log that it read."""
+    is_tested: bool
+    warned: str
+    """Its warnings, as JSON."""
 
 
-def made_the_views(tables: Tables, recipe: Recipe) -> bool:
-    """Say whether the last whole build left the views that this one would make.
+def find(tables: Tables, recipe: Recipe) -> Note | None:
+    """Find the note of a build of the same recipe, whose views are as it left them.
 
     The text of a view depends on the recipe alone, except in staging, which asks what has landed.
     """
-    place = tables.find(_TABLE)
-    return place is not None and tables.rows(f"select made_from from {place}") == [
-        (_made_from(tables, recipe),)
-    ]
+    place, made_from = tables.find(_TABLE), _made_from(tables, recipe)
+    if place is None or made_from is None:
+        return None
+    [last] = tables.records(f"from {place}")
+    # First what also the note of another version of passk holds.
+    if last.pop("made_from") != made_from:
+        return None
+    return Note(**last)
+
+
+def unchanged(tables: Tables, recipe: Recipe, last: Note, *, tests: bool) -> BuildReport | None:
+    """Give the report of a build that would have nothing to do; None where something is new."""
+    if not all(tables.find(table.name) for table in PUBLIC_TABLES):
+        return None
+    if tests and not last.is_tested:
+        return None
+    if last.landed != _landed(tables, recipe) or stale(tables) is not None:
+        return None
+    # The warnings of the last build hold still.
+    nodes = tuple(NodeReport(**node) for node in json.loads(last.warned))
+    return BuildReport(0, 0, 0, (), nodes, 0.0, is_unchanged=True)
 
 
 def forget(tables: Tables) -> None:
@@ -83,11 +93,11 @@ def note(tables: Tables, recipe: Recipe, report: BuildReport, *, tests: bool) ->
     )
 
 
-def _made_from(tables: Tables, recipe: Recipe) -> str:
-    """Write down what the tables are made from beside the log, as JSON; nothing without them."""
+def _made_from(tables: Tables, recipe: Recipe) -> str | None:
+    """Write down what the tables are made from beside the log, as JSON; None without them."""
     scans, recorded = tables.find("int_passk__task_scans"), tables.find(RECORDED)
     if scans is None or recorded is None:
-        return ""
+        return None
     parts = {
         "code": recipe.code,
         "programs": [version_of_passk(), recipe.dbt.version, *_drivers(recipe.dbt)],
