@@ -111,11 +111,37 @@ judged as (
   from joined
 ),
 
+{# In whole percent, and with its direction, such as `84 % cheaper`. #}
+in_percent as (
+  select
+    {%- for change in ['relative_change', 'relative_change_lower', 'relative_change_upper'] %}
+    {{ passk._percent(change) }} as {{ change }}_percent,
+    {{ passk._direction_said(change) }} as {{ change }}_direction,
+    {%- endfor %}
+    *
+  from judged
+),
+
 said as (
   select
     *,
-    {{ passk._cost_change_said() }} as meaning
-  from judged
+    case
+      when null_reason is not null then 'No comparison of ' || measure || ': ' || null_reason || '.'
+      when relative_change_lower > -0.005e0 and relative_change_upper < 0.005e0
+        then 'The same ' || measure || ' to the percent.'
+      when relative_change = -1
+        then '100 % ' || relative_change_direction || ': in the candidate all are 0, so that there are no limits.'
+      when relative_change_lower is null
+        then relative_change_percent || ' % ' || relative_change_direction || ', of too few tasks for limits.'
+      when verdict = 'inconclusive'
+        then relative_change_percent || ' % ' || relative_change_direction || ', which chance alone can explain: from '
+          || relative_change_lower_percent || ' % ' || relative_change_lower_direction || ' to '
+          || relative_change_upper_percent || ' % ' || relative_change_upper_direction || '.'
+      else relative_change_percent || ' % ' || relative_change_direction || ' ('
+        || case when verdict = 'less' then relative_change_upper_percent else relative_change_lower_percent end || ' to '
+        || case when verdict = 'less' then relative_change_lower_percent else relative_change_upper_percent end || ').'
+    end as meaning
+  from in_percent
 )
 
 select
