@@ -27,10 +27,3 @@
 {% macro _coverage_said(measured, counted, measure='measure') -%}
 {{ passk._whole(measured) }} || ' of ' || {{ passk._whole(counted) }} || ' counted attempts have ' || {{ measure }}
 {%- endmacro %}
-
-
-{#- In how many tasks attempts of an outcome that they have lack the measure, as a reason for a null or beside a value. -#}
-{% macro _untold_tasks_said(measured, counted) -%}
-'no passed, or no failed, attempt has ' || measure || ' in ' || {{ passk._whole(counted ~ ' - ' ~ measured) }}
-      || ' of ' || {{ passk._whole(counted) }} || ' tasks'
-{%- endmacro %}

@@ -11,10 +11,6 @@
 {%- endmacro %}
 
 
-{#- How often the fit is bettered: from then on it moves by rounding, or does not settle. -#}
-{% macro _fit_steps() -%} {{ return(24) }} {%- endmacro %}
-
-
 {#- The curve at the points of a fit, in steps, so that none is written twice: of rows (`keys`, place, score, weight) in a CTE `points`
     and (`keys`, power, base_level, slope) in `fit`. The curve is mu = (1 + exp(-eta))^-power with eta = base_level + slope * place; `lean` is
     its derivative by eta over mu (1 - mu). Beyond 30, eta makes no difference. -#}

@@ -1,22 +1,3 @@
-{#- The SQL of int_passk__states after its CTE `states`, the distinct (n, c): rows (n, c, k, ...) in a CTE `results`. -#}
-{% macro _states_formulas(ks) -%}
-grid as (
-  {{ passk._ks_rows(ks) }}
-),
-
-points as (
-  select
-    states.n,
-    states.c,
-    grid.k
-  from states
-  cross join grid
-),
-
-{{ passk._point_formulas(['n', 'c', 'k']) }}
-{%- endmacro %}
-
-
 {#- pass_hat_k = C(c, k) / C(n, k) and pass_at_k = 1 - C(n - c, k) / C(n, k), by log_all_pass = ln(C(c, k) / C(n, k)) and log_all_fail =
     ln(C(n - c, k) / C(n, k)). In steps instead of one expression, so that no step is written or computed twice: from a CTE
     `points` with n, c, k, and maybe more columns that tell its rows apart, to a CTE `results` with the `keys` and the estimates. -#}

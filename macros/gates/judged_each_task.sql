@@ -6,7 +6,8 @@ least_attempts as (
   {%- for rule in gates if rule.rule_type == 'each_task' %}
   select
     {{ passk._quoted(rule.gate) }} as gate,
-    {{ passk.least_attempts(rule.threshold, rule.k) if rule.metric == 'pass_hat_k' else passk._least_attempts_at(rule) }}
+    {{ passk.least_attempts(rule.threshold, rule.k) if rule.metric == 'pass_hat_k'
+      else passk.least_attempts(1 - (1 - rule.threshold) ** (1 / rule.k), 1) }}
       as least_n
   {{- '\n  union all' if not loop.last }}
   {%- endfor %}

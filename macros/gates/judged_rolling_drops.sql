@@ -70,7 +70,10 @@ judged_rolling_drops as (
       when not is_enough_of_own
         then 'There is no difference of ' || metric_name || ': '
           || {{ passk._short_tasks_reason('own_eligible_tasks', 'own_tasks') }} || '.'
-      when earlier_runs < 3 then {{ passk._few_earlier_runs() }}
+      {#- From three runs on their spread says how far the next one may be. #}
+      when earlier_runs < 3 then 'There '
+        || case earlier_runs when 0 then 'is no earlier run' when 1 then 'is 1 earlier run' else 'are 2 earlier runs' end
+        || ' of the agent over these tasks; a rolling baseline takes at least 3.'
       when not ({{ passk._are_nearly_all('common_tasks', 'previous_tasks') }})
         then 'Only ' || {{ passk._whole('common_tasks') }} || ' of ' || {{ passk._whole('previous_tasks') }}
           || ' tasks of the run before are in every run, fewer than {{ passk._nearly_all_percent() }} %.'
@@ -102,12 +105,4 @@ judged_rolling_drops as (
     end as to_settle
   from told_rolling_drops
 )
-{%- endmacro %}
-
-
-{#- From three runs on their spread says how far the next one may be. -#}
-{% macro _few_earlier_runs() -%}
-'There '
-        || case earlier_runs when 0 then 'is no earlier run' when 1 then 'is 1 earlier run' else 'are 2 earlier runs' end
-        || ' of the agent over these tasks; a rolling baseline takes at least 3.'
 {%- endmacro %}

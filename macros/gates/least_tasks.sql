@@ -119,9 +119,3 @@ case when gates.scope = 'unseen' and {{ relation }}.families is not null then {{
   {%- endfor -%}
   {{ return(z + value.sum) }}
 {%- endmacro %}
-
-
-{#- The least attempts that can show pass@k of a task: a chance of a single attempt of 1 - (1 - threshold)^(1 / k). -#}
-{% macro _least_attempts_at(rule) -%}
-  {{ return(passk.least_attempts(1 - (1 - rule.threshold) ** (1 / rule.k), 1)) }}
-{%- endmacro %}

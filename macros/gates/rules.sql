@@ -8,7 +8,7 @@
     of the attempts), `cost`, `cost_increase`, `regressed_tasks` and `diagnostics`. -#}
 {% macro _gates() -%}
   {%- set rules = [] -%}
-  {%- for gate in passk._given_gates() -%}
+  {%- for gate in (passk._rule_schema().demo if passk._has_demo_gates() else passk._setting('passk_gates') or []) -%}
     {%- set rule_type = 'sequential' if gate.get('sequential') else gate.type -%}
     {%- set last_runs = gate.baseline.last if gate.get('baseline') is mapping else none -%}
     {%- if last_runs is not none -%}
@@ -44,13 +44,6 @@
     {%- do rules.append(rule) -%}
   {%- endfor -%}
   {{ return(rules) }}
-{%- endmacro %}
-
-
-{#- The rules as they are written; those of the demo log where it is built, because nobody else declares any for it. -#}
-{% macro _given_gates() -%}
-  {%- set given = passk._setting('passk_gates') or [] -%}
-  {{ return(passk._rule_schema().demo if passk._has_demo_gates() else given) }}
 {%- endmacro %}
 
 

@@ -37,12 +37,6 @@
 {%- endmacro %}
 
 
-{#- The CTE `<kind>_rows`, each row with its mistake, if any, and what it is made from. -#}
-{% macro _label_steps(kind) -%}
-  {{ return(passk._modelled_labels(kind) if passk._input_of_labels(kind) == 'model' else passk._landed_labels(kind)) }}
-{%- endmacro %}
-
-
 {% macro _landed_labels(kind) -%}
 {{ kind.kind }}_rows as (
   select
@@ -103,7 +97,10 @@
     {%- endfor %}
     coalesce(suite_read, 'default') as suite,
     {{ "coalesce(labeller_read, '" ~ kind.default_who ~ "')" if kind.default_who else 'labeller_read' }} as labeller,
-    {{ passk._verdict_of_label('verdict_told') }} as verdict
+    case
+      when lower(verdict_told) in ('passed', 'pass', 'true', 't', '1') then 'passed'
+      when lower(verdict_told) in ('failed', 'fail', 'false', 'f', '0') then 'failed'
+    end as verdict
   from {{ kind.kind }}_told
 ),
 
@@ -132,15 +129,6 @@
 {#- The name that a column has in the input of a kind. -#}
 {% macro _told_as(name, kind) -%}
   {{ return({'labeller': kind.who, 'labelled_at': kind.when}.get(name, name)) }}
-{%- endmacro %}
-
-
-{#- A verdict as attempts have it, from however it is written; null for any other. -#}
-{% macro _verdict_of_label(told) -%}
-case
-      when lower({{ told }}) in ('passed', 'pass', 'true', 't', '1') then 'passed'
-      when lower({{ told }}) in ('failed', 'fail', 'false', 'f', '0') then 'failed'
-    end
 {%- endmacro %}
 
 

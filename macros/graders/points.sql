@@ -2,18 +2,6 @@
     grader said, and the share `graded` of attempts that it passes. Labels may be sampled by grade, so that these shares are what
     they can tell, and Bayes' rule turns them round. -#}
 
-{#- P(graded pass | true pass); null where no attempt truly passed. -#}
-{% macro _sensitivity(passes, failures, graded) -%}
-{{ passes }} * {{ graded }} / nullif({{ passes }} * {{ graded }} + {{ failures }} * (1 - {{ graded }}), 0)
-{%- endmacro %}
-
-
-{#- P(graded pass | true failure); null where every attempt truly passed. -#}
-{% macro _false_pass_rate(passes, failures, graded) -%}
-(1 - {{ passes }}) * {{ graded }} / nullif((1 - {{ passes }}) * {{ graded }} + (1 - {{ failures }}) * (1 - {{ graded }}), 0)
-{%- endmacro %}
-
-
 {#- A limit of a share of labels (Agresti and Coull 1998), which may be of an effective number of them. Wilson's is narrower, and with
     few labels too narrow. -#}
 {% macro _label_limit(share, labels, sign) -%}
@@ -28,12 +16,6 @@
 {#- The fewest labels of what the grader passed, and of what it failed. -#}
 {% macro _least_labels() -%}
   {{ return(5) }}
-{%- endmacro %}
-
-
-{#- How much a correction may multiply the score of a task: beyond it the correction says nothing. -#}
-{% macro _most_leverage() -%}
-  {{ return('30e0') }}
 {%- endmacro %}
 
 

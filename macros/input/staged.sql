@@ -74,7 +74,9 @@ decided as (
     {%- endfor %}
     {{ passk._outcome_by_policy() }} as outcome,
     {{ passk._reject_reason() }} as reject_reason,
-    {{ passk._row_as_told() }} as raw
+    'run_id=' || coalesce(run_id, '') || ', suite=' || suite || ', task_id=' || coalesce(task_id, '')
+    || ', attempt=' || coalesce(attempt_told, '') || ', outcome=' || coalesce(outcome_told, '')
+    || ', passed=' || coalesce(passed_told, '') || ', score=' || coalesce(score_told, '') as raw
   from judged
 )
 
@@ -149,14 +151,6 @@ case
     {{ return('a time') }}
   {%- endif -%}
   {{ return('a number') }}
-{%- endmacro %}
-
-
-{#- A row as it was read, for the rejected table. -#}
-{% macro _row_as_told() -%}
-'run_id=' || coalesce(run_id, '') || ', suite=' || suite || ', task_id=' || coalesce(task_id, '')
-    || ', attempt=' || coalesce(attempt_told, '') || ', outcome=' || coalesce(outcome_told, '')
-    || ', passed=' || coalesce(passed_told, '') || ', score=' || coalesce(score_told, '')
 {%- endmacro %}
 
 

@@ -22,10 +22,12 @@
 
 
 {% macro _mean_limit(sign, mean, variance, tasks, confidence) -%}
-{%- set quantile_ = passk._in_brackets(passk.student_quantile('(' ~ tasks ~ ') + 1', confidence)) -%}
+{%- set quantile_ = '(' ~ passk.student_quantile('(' ~ tasks ~ ') + 1', confidence) ~ ')' -%}
 {%- set reach = passk._padded_error(mean, variance, tasks) ~ ' * ' ~ quantile_ -%}
+{%- set tasks_ = passk._as_double(tasks) -%}
 case
-  when {{ passk._has_mean_limits(mean, variance, tasks) }}
+  when {{ passk._is_share(passk._as_double(mean)) }} and {{ passk._is_count(tasks_, 1) }}
+    and ({{ tasks_ }} = 1 or {{ passk._is_share(passk._as_double(variance)) }})
     then {{ passk._clipped(passk._padded_mean(mean, tasks) ~ ' ' ~ sign ~ ' ' ~ reach, 0, 1) }}
 end
 {%- endmacro %}
@@ -35,13 +37,6 @@ end
   {{- passk._check_share(macro_name, 'mean', mean) -}}
   {{- passk._check_share(macro_name, 'variance', variance) -}}
   {{- passk._check_count(macro_name, 'tasks', tasks, 1) -}}
-{%- endmacro %}
-
-
-{% macro _has_mean_limits(mean, variance, tasks) -%}
-{%- set tasks_ = passk._as_double(tasks) -%}
-{{ passk._is_share(passk._as_double(mean)) }} and {{ passk._is_count(tasks_, 1) }}
-    and ({{ tasks_ }} = 1 or {{ passk._is_share(passk._as_double(variance)) }})
 {%- endmacro %}
 
 
@@ -81,11 +76,6 @@ sqrt((
 
 {% macro _padded_limit(name, sign) -%}
 {{ passk._clipped('padded_' ~ name ~ ' ' ~ sign ~ ' padded_quantile * error_' ~ name, 0, 1) }}
-{%- endmacro %}
-
-
-{% macro _in_brackets(sql) -%}
-({{ sql }})
 {%- endmacro %}
 
 

@@ -1,7 +1,12 @@
 {%- set keys = ['run_id', 'suite', 'measure'] %}
 {%- set bigint = dbt.type_bigint() %}
 {%- set said = passk._coverage_said('covered.measured', 'covered.n') %}
-{%- set untold = passk._untold_tasks_said('covered.measured_tasks', 'covered.counted_tasks') %}
+{#- In how many tasks attempts of an outcome that they have lack the measure, as a reason for a null or beside a value. #}
+{%- set untold %}
+    'no passed, or no failed, attempt has ' || covered.measure || ' in '
+      || {{ passk._whole('covered.counted_tasks - covered.measured_tasks') }}
+      || ' of ' || {{ passk._whole('covered.counted_tasks') }} || ' tasks'
+{%- endset %}
 
 with totals as (
   select

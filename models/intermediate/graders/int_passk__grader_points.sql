@@ -39,11 +39,12 @@ points as (
   {%- endfor %}
 ),
 
+{# P(graded pass | true pass), null where no attempt truly passed, and P(graded pass | true failure). #}
 rates as (
   select
     *,
-    {{ passk._sensitivity('passes', 'failures', 'graded') }} as sensitivity,
-    {{ passk._false_pass_rate('passes', 'failures', 'graded') }} as false_pass_rate
+    passes * graded / nullif(passes * graded + failures * (1 - graded), 0) as sensitivity,
+    (1 - passes) * graded / nullif((1 - passes) * graded + (1 - failures) * (1 - graded), 0) as false_pass_rate
   from points
 )
 

@@ -2,7 +2,7 @@
 {%- set kinds = passk._told_kinds_of_labels() %}
 
 with {% for kind in kinds -%}
-{{ passk._label_steps(kind) }}{{ ',\n' }}
+{{ passk._modelled_labels(kind) if passk._input_of_labels(kind) == 'model' else passk._landed_labels(kind) }}{{ ',\n' }}
 
 {% endfor -%}
 labels as (

@@ -27,7 +27,11 @@ scored as (
     suite,
     task_id,
     is_declared,
-    case when is_declared then family else {{ passk._name_of_family('task_id') }} end as family,
+    {#- A family that is not declared is what the name begins with, before digits and the marks between. #}
+    case
+      when is_declared then family
+      else nullif({{ passk._without_end('task_id', '0123456789-_./:# ') }}, '')
+    end as family,
     score
   from counted
 ),

@@ -21,7 +21,20 @@ with states as (
   {%- endif %}
 ),
 
-{{ passk._states_formulas(passk._setting('passk_ks')) }}
+grid as (
+  {{ passk._ks_rows(passk._setting('passk_ks')) }}
+),
+
+points as (
+  select
+    states.n,
+    states.c,
+    grid.k
+  from states
+  cross join grid
+),
+
+{{ passk._point_formulas(['n', 'c', 'k']) }}
 
 select
   *,
