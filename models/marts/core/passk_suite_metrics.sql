@@ -1,8 +1,7 @@
 {%- set estimates = ['pass_at_k', 'pass_hat_k'] %}
-{%- set curve = 'run_id, suite, slice_name, slice_value' %}
+{%- set keys = ['run_id', 'suite', 'slice_name', 'slice_value', 'k'] %}
+{%- set curve = 'limited.run_id, limited.suite, limited.slice_name, limited.slice_value' %}
 {%- set z = passk.normal_quantile() %}
-{#- Fewer informative tasks say too little about how the tasks differ. #}
-{%- set least_informative = 10 %}
 
 with metrics as (
   select
@@ -14,9 +13,6 @@ with metrics as (
 errors as (
   select
     *,
-    {{ passk._padded_columns(
-      [('pass_at_k', 'pass_at_k', 'related_var_pass_at_k'), ('pass_hat_k', 'pass_hat_k', 'related_var_pass_hat_k')]
-    ) }},
     {%- for metric in estimates %}
     sqrt(within_{{ metric }} + {{ passk._floor_of_suite('k', 'least_n') }}) / tasks as error_{{ metric }}_suite,
     sqrt(var_sum_{{ metric }}_bayes) / tasks as error_{{ metric }}_bayes,
@@ -24,83 +20,10 @@ errors as (
     case when related_var_{{ metric }} > var_{{ metric }} then related_var_{{ metric }} else var_{{ metric }} end
       as most_var_{{ metric }},
     {%- endfor %}
-    case when informative_tasks >= {{ least_informative }} then {{ passk.student_quantile('floor(units - 0.5e0)') }} end
-      as tasks_quantile,
-    {{ passk._padded_mean('pass_rate', 'units') }} as padded_pass_rate,
-    pass_rate - pass_hat_k + delta_k as bound
+    {{ passk._padded_columns(
+      [('pass_at_k', 'pass_at_k', 'related_var_pass_at_k'), ('pass_hat_k', 'pass_hat_k', 'related_var_pass_hat_k')]
+    ) }}
   from metrics
-),
-
-{# The same with two more tasks, one never solved and one always solved. Where all or nearly all tasks are alike, the
-   others are rarely seen, and without these two the limits miss the true value in up to 99 of 100 logs. #}
-padded as (
-  select
-    *,
-    {%- for name, own, x, y in [
-      ('var_pass_rate', 'related_var_pass_rate', 'pass_rate', 'pass_rate'),
-      ('var_pass_hat_k', 'related_var_pass_hat_k', 'pass_hat_k', 'pass_hat_k'),
-      ('cov', 'related_cov_pass_hat_k_pass_rate', 'pass_hat_k', 'pass_rate')
-    ] %}
-    ((units - 1) * {{ own }} * (units / tasks) + 0.5e0 + 2 * units / (units + 2) * ({{ x }} - 0.5e0) * ({{ y }} - 0.5e0))
-    / (units + 1) as padded_{{ name }},
-    {%- endfor %}
-    units + 2 as padded_units
-  from errors
-),
-
-indexed as (
-  select
-    *,
-    case
-      when k = 1 then 0 * padded_pass_rate
-      else padded_pass_hat_k - {{ passk._small_power('padded_pass_rate', 'k') }}
-        + k * (k - 1) / 2e0 * {{ passk._small_power('padded_pass_rate', '(k - 2)') }} * padded_var_pass_rate / padded_units
-    end as padded_delta_k
-  from padded
-),
-
-bounded as (
-  select
-    *,
-    padded_pass_rate - padded_pass_hat_k + padded_delta_k as padded_bound,
-    padded_delta_k / nullif(padded_pass_rate - padded_pass_hat_k + padded_delta_k, 0) as padded_heterogeneity,
-    {#- The change of delta_k with the mean pass@1 of a task. #}
-    k * power(pass_rate, k - 1) as delta_slope,
-    k * {{ passk._small_power('padded_pass_rate', '(k - 1)') }} as padded_delta_slope
-  from indexed
-),
-
-sloped as (
-  select
-    *,
-    delta_slope + heterogeneity * (1 - delta_slope) as heterogeneity_slope,
-    padded_delta_slope + padded_heterogeneity * (1 - padded_delta_slope) as padded_heterogeneity_slope
-  from bounded
-),
-
-{# The variance of pass^k of a task minus the slope times its c / n, 0 at k = 1; rounding may make it negative. #}
-varied as (
-  select
-    *,
-    {%- for form, of, cov in [('', 'related_', 'related_cov_pass_hat_k_pass_rate'), ('padded_', 'padded_', 'padded_cov')] %}
-    {%- for name in ['delta', 'heterogeneity'] %}
-    {%- set rate, hat, slope = of ~ 'var_pass_rate', of ~ 'var_pass_hat_k', form ~ name ~ '_slope' %}
-    {%- set variance = hat ~ ' + ' ~ slope ~ ' * (' ~ slope ~ ' * ' ~ rate ~ ' - 2 * ' ~ cov ~ ')' %}
-    case when k = 1 or {{ variance }} < 0 then 0 * {{ rate }} else {{ variance }} end as {{ form }}{{ name }}_variance,
-    {%- endfor %}
-    {%- endfor %}
-    nullif(padded_bound, 0) as padded_bound_or_null
-  from sloped
-),
-
-reaches as (
-  select
-    *,
-    tasks_quantile * sqrt(delta_variance / tasks) as delta_reach,
-    padded_quantile * sqrt(padded_delta_variance / padded_units) as padded_delta_reach,
-    tasks_quantile * sqrt(heterogeneity_variance / tasks) / nullif(bound, 0) as heterogeneity_reach,
-    padded_quantile * sqrt(padded_heterogeneity_variance / padded_units) / padded_bound_or_null as padded_heterogeneity_reach
-  from varied
 ),
 
 limited as (
@@ -122,26 +45,24 @@ limited as (
     / case when most_var_{{ metric }} > 1e-26 * power({{ metric }}, 2) then most_var_{{ metric }} end
       as {{ metric }}_within_share,
     {%- endfor %}
-    {#- The more extreme of the two intervals. #}
-    {%- for estimate, reach in [('delta_k', 'delta_reach'), ('heterogeneity', 'heterogeneity_reach')] %}
-    {%- for side, sign, beyond in [('lower', '-', '<'), ('upper', '+', '>')] %}
-    {%- set plain, padded = estimate ~ ' ' ~ sign ~ ' ' ~ reach, 'padded_' ~ estimate ~ ' ' ~ sign ~ ' padded_' ~ reach %}
-    case when {{ plain }} {{ beyond }} {{ padded }} or {{ plain }} is null then {{ plain }} else {{ padded }} end
-      as {{ estimate }}_{{ side }},
-    {%- endfor %}
-    {%- endfor %}
     case when pass_hat_k > 0 then power(pass_hat_k, {{ passk._as_double(1) }} / k) else pass_hat_k end
       as pass_hat_k_per_attempt
-  from reaches
+  from errors
 ),
 
 {# The shape is that of the whole curve: read off where k = 2, the intraclass correlation. #}
 shaped as (
   select
-    *,
-    max(case when k = 2 then heterogeneity_lower end) over (partition by {{ curve }}) as least_shape,
-    max(case when k = 2 then heterogeneity_upper end) over (partition by {{ curve }}) as most_shape
+    limited.*,
+    limits.delta_k_lower,
+    limits.delta_k_upper,
+    limits.heterogeneity_lower,
+    limits.heterogeneity_upper,
+    max(case when limited.k = 2 then limits.heterogeneity_lower end) over (partition by {{ curve }}) as least_shape,
+    max(case when limited.k = 2 then limits.heterogeneity_upper end) over (partition by {{ curve }}) as most_shape
   from limited
+  inner join {{ ref('int_passk__heterogeneity_limits') }} as limits
+    on {{ passk._same_keys(keys, 'limited', 'limits') }}
 )
 
 select
