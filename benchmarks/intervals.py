@@ -8,7 +8,7 @@ attempts, runs are drawn, landed as attempts and built by dbt. The limits in ``p
 population's pass@k and pass^k, those for these tasks only against the tasks' own. Every draw is a hash, so that a repetition
 gives the same figures.
 
-Tasks: the limits in ``int_passk__state_limits`` are held against every p of a grid, by exact binomial sums.
+Tasks: the limits in ``int_passk__limits_by_count`` are held against every p of a grid, by exact binomial sums.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def task_coverage(database: Path, counts: list[int]) -> list[tuple[int, float, f
     with duckdb.connect(str(database), read_only=True) as connection:
         for n in counts:
             limits = connection.execute(
-                "select c, p_lower, p_upper from main_passk_internal.int_passk__state_limits where n = ? order by c",
+                "select c, p_lower, p_upper from main_passk_internal.int_passk__limits_by_count where n = ? order by c",
                 [n],
             ).fetchall()
             if len(limits) != n + 1:

@@ -4,7 +4,7 @@
 
 -- The states compute the estimators in steps, the macros in one expression: they must not part.
 with states as (
-  select * from {{ ref('int_passk__states') }}
+  select * from {{ ref('int_passk__estimates_by_count') }}
 ),
 
 compared as (

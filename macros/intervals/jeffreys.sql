@@ -1,4 +1,4 @@
-{#- The density at phi, as a share of that at its peak, of the Jeffreys posterior in int_passk__state_limits. -#}
+{#- The density at phi, as a share of that at its peak, of the Jeffreys posterior in int_passk__limits_by_count. -#}
 {% macro _jeffreys_density(phi) -%}
 exp(
       case when sine_power > 0 then sine_power * ln(sin({{ phi }}) / sin(peak)) else 0e0 end

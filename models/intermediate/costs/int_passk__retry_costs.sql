@@ -21,6 +21,6 @@ select
         + (states.k + (spending.n - spending.c - states.k) * states.pass_at_k) / (spending.c + 1)
         * coalesce(spending.cost_of_failure, 0e0)
   end as retry_cost
-from {{ ref('int_passk__spending') }} as spending
-inner join {{ ref('int_passk__states') }} as states
+from {{ ref('int_passk__task_spending') }} as spending
+inner join {{ ref('int_passk__estimates_by_count') }} as states
   on spending.n = states.n and spending.c = states.c

@@ -21,7 +21,7 @@ with totals as (
     sum(spent_on_passes) as spent_on_passes,
     sum(spent_on_failures) as spent_on_failures,
     sum(spent_on_excluded) as spent_on_excluded
-  from {{ ref('int_passk__spending') }}
+  from {{ ref('int_passk__task_spending') }}
   group by {{ keys | join(', ') }}
 ),
 

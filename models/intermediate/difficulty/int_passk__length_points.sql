@@ -39,7 +39,7 @@ scored as (
     states.pass_hat_k,
     ln(tasks.length) / ln(2e0) as doublings
   from tasks
-  inner join {{ ref('int_passk__states') }} as states
+  inner join {{ ref('int_passk__estimates_by_count') }} as states
     on tasks.n = states.n and tasks.c = states.c
   where states.n >= states.k
 ),

@@ -4,7 +4,7 @@
 
 with states as (
   select *
-  from {{ ref('int_passk__states') }}
+  from {{ ref('int_passk__estimates_by_count') }}
   where k = {{ k }}
 ),
 

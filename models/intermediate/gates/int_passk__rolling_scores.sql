@@ -45,7 +45,7 @@ scored as (
   from line
   inner join {{ ref('int_passk__task_counts') }} as counts
     on line.line_run_id = counts.run_id and line.suite = counts.suite
-  left join {{ ref('int_passk__states') }} as states
+  left join {{ ref('int_passk__estimates_by_count') }} as states
     on counts.n = states.n and counts.c = states.c and line.k = states.k and line.k <= counts.n
   where {{ passk._is_judged_of_suite('counts') }} and counts.attempts > 0
 ),

@@ -93,7 +93,7 @@ run_values as (
   from lines
   inner join tasks_by_count as counts
     on lines.set_number = counts.set_number
-  inner join {{ ref('int_passk__states') }} as states
+  inner join {{ ref('int_passk__estimates_by_count') }} as states
     on counts.n = states.n and counts.c = states.c and lines.k = states.k
   where counts.is_common = 1 and counts.least_n >= lines.k
   group by lines.suite, lines.last_run_id, lines.k, counts.place

@@ -9,11 +9,11 @@ runs as (
 ),
 
 states as (
-  select * from {{ ref('int_passk__states') }}
+  select * from {{ ref('int_passk__estimates_by_count') }}
 ),
 
 uncertainty as (
-  select * from {{ ref('int_passk__state_uncertainty') }}
+  select * from {{ ref('int_passk__uncertainty_by_count') }}
 ),
 
 windows as {{ passk._made_once() }}(

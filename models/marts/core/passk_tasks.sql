@@ -15,7 +15,7 @@ runs as (
 
 states as (
   select *
-  from {{ ref('int_passk__states') }}
+  from {{ ref('int_passk__estimates_by_count') }}
   where k = {{ k }}
 ),
 

@@ -9,7 +9,7 @@ with pairs as (
 ),
 
 spending as {{ passk._made_once() }}(
-  select * from {{ ref('int_passk__spending') }}
+  select * from {{ ref('int_passk__task_spending') }}
 ),
 
 run_costs as (

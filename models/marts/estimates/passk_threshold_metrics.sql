@@ -32,8 +32,8 @@ scores as (
     states.k,
     states.{{ metric }} as estimate,
     uncertainty.var_{{ metric }} as var_estimate
-  from {{ ref('int_passk__states') }} as states
-  left join {{ ref('int_passk__state_uncertainty') }} as uncertainty
+  from {{ ref('int_passk__estimates_by_count') }} as states
+  left join {{ ref('int_passk__uncertainty_by_count') }} as uncertainty
     on states.n = uncertainty.n and states.c = uncertainty.c and states.k = uncertainty.k
   {{- '\n  union all' if not loop.last }}
   {%- endfor %}

@@ -55,8 +55,8 @@ def snapshot(project: Project) -> Snapshot:
             result = connection.execute(f"select * from {relation}")
             names = [column[0] for column in result.description]
             found[table] = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
-        states = project.relation("int_passk__states")
-        found["int_passk__states"] = [
+        states = project.relation("int_passk__estimates_by_count")
+        found["int_passk__estimates_by_count"] = [
             {"n": n, "c": c, "k": k}
             for n, c, k in connection.execute(f"select n, c, k from {states}").fetchall()
         ]
@@ -97,7 +97,7 @@ def differences(actual: Snapshot, expected: Snapshot) -> list[str]:
             if row.keys() != other.keys() or not is_same(row[name], wanted)
         ]
     # States of counts that no task has any more do no harm; none may be there twice.
-    states = [tuple(row.values()) for row in actual["int_passk__states"]]
+    states = [tuple(row.values()) for row in actual["int_passk__estimates_by_count"]]
     if len(states) != len(set(states)):
-        found.append("int_passk__states holds a state more than once")
+        found.append("int_passk__estimates_by_count holds a state more than once")
     return found

@@ -179,7 +179,7 @@ def test_functions_lie_beside_the_public_tables(own: Callable[..., Project]) -> 
     project = own({"trials": LOG}, config={"models": models})
     change_profile(project, schema="analytics")
     # The models that are left out would have made the schema of the public tables.
-    project.run(INPUT, select=["trials", "+int_passk__states"])
+    project.run(INPUT, select=["trials", "+int_passk__estimates_by_count"])
     assert project.query(FUNCTIONS) == [("analytics_reliability",)]
     # C(14, 4) / C(16, 4)
     (value,) = project.query("select analytics_reliability.pass_hat_k(16, 14, 4)")[0]

@@ -57,7 +57,7 @@ def test_every_word_is_taken_by_others(
         "dbt_project.yml": {"name": "tools", "version": "1.0.0", "config-version": 2},
         "macros/words.sql": traps([*macros, *(f"test_{name}" for name in generic)], "tools"),
         "models/passk_runs.sql": "select 'theirs' as run_id\n",
-        "models/int_passk__states.sql": "select 'theirs' as run_id\n",
+        "models/int_passk__estimates_by_count.sql": "select 'theirs' as run_id\n",
         "models/attempts.sql": "select run_id from {{ ref('passk_runs') }}\n",
         "models/models.yml": {
             "models": [{"name": "passk_runs", "columns": [{"name": "run_id", "data_tests": ["unique"]}]}]

@@ -153,7 +153,7 @@ def built(make_project: Callable[[], Project]) -> Project:
     """A database on which a build has left the SQL functions."""
     made = make_project()
     # They are made with this model.
-    made.run(select=["+int_passk__states"])
+    made.run(select=["+int_passk__estimates_by_count"])
     return made
 
 
@@ -294,11 +294,11 @@ STAGED_KS_LARGE: Final = (65_000, 100_000, 250_000, 499_999, 999_990, 999_999, 1
 def staged(
     make_project: Callable[[], Project],
 ) -> list[tuple[Point, tuple[float | None, ...], tuple[float | None, ...]]]:
-    """int_passk__states over many counts: points, its columns, the same from the functions."""
+    """int_passk__estimates_by_count over many counts: points, its columns, the same from the functions."""
     made = make_project()
     ks = [*STAGED_KS, *STAGED_KS_LARGE]
     variables = {"passk_ks": ks}
-    made.run(variables, select=["+int_passk__states"])
+    made.run(variables, select=["+int_passk__estimates_by_count"])
     chance = random.Random(7)
     # Of short tasks all c, because the model makes all c that one of them has for the others too.
     states = {(n, c) for n in (*range(1, 14), 20, 100, 126) for c in range(n + 1)}
@@ -312,11 +312,11 @@ def staged(
         f"create or replace view {made.relation('int_passk__task_counts')} as"
         f" from read_parquet('{path}')"
     )
-    made.run(variables, select=["int_passk__states"], full_refresh=True)
+    made.run(variables, select=["int_passk__estimates_by_count"], full_refresh=True)
     rows = made.query(
         "select n, c, k, pass_at_k, pass_hat_k, pass_at_k_plugin, pass_hat_k_plugin,"
         " pass_at_k(n, c, k), pass_hat_k(n, c, k), pass_at_k_plugin(n, c, k),"
-        f" pass_hat_k_plugin(n, c, k) from {made.relation('int_passk__states')}"
+        f" pass_hat_k_plugin(n, c, k) from {made.relation('int_passk__estimates_by_count')}"
     )
     assert len(rows) == len(states) * len(ks)
     return [(row[:3], row[3:7], row[7:]) for row in rows]

@@ -58,7 +58,7 @@ def built(make_project: Callable[[], Project], attempts: Callable[..., Any]) -> 
 
 def states(project: Project) -> dict[State, tuple[float, float]]:
     rows = project.query(
-        f"select n, c, p_lower, p_upper from {project.relation('int_passk__state_limits')}"
+        f"select n, c, p_lower, p_upper from {project.relation('int_passk__limits_by_count')}"
     )
     return {(n, c): (low, high) for n, c, low, high in rows}
 
@@ -138,7 +138,7 @@ def test_variances_and_posteriors_of_a_task(built: Project) -> None:
     rows = built.query(
         "select n, c, k, var_pass_at_k, var_pass_hat_k, pass_at_k_bayes, pass_hat_k_bayes, "
         "var_pass_at_k_bayes, var_pass_hat_k_bayes from "
-        f"{built.relation('int_passk__state_uncertainty')}"
+        f"{built.relation('int_passk__uncertainty_by_count')}"
     )
     assert len(rows) == len(states(built)) * len(KS)
     for n, c, k, var_at, var_hat, at_bayes, hat_bayes, at_spread, hat_spread in rows:

@@ -69,12 +69,12 @@ scored as (
     baselines.k,
     candidates.{{ metric }} - baselines.{{ metric }} as difference
   from histogram
-  inner join {{ ref('int_passk__states') }} as baselines
+  inner join {{ ref('int_passk__estimates_by_count') }} as baselines
     on histogram.baseline_n = baselines.n
     and histogram.baseline_c = baselines.c
     and histogram.baseline_n >= baselines.k
     and histogram.candidate_n >= baselines.k
-  inner join {{ ref('int_passk__states') }} as candidates
+  inner join {{ ref('int_passk__estimates_by_count') }} as candidates
     on histogram.candidate_n = candidates.n and histogram.candidate_c = candidates.c and baselines.k = candidates.k
   {{- '\n  union all' if not loop.last }}
   {%- endfor %}

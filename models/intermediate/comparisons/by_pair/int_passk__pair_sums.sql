@@ -78,16 +78,16 @@ estimated as (
     {%- endfor %}
     candidates.pass_rate - baselines.pass_rate as rate_difference
   from common
-  left join {{ ref('int_passk__states') }} as baselines
+  left join {{ ref('int_passk__estimates_by_count') }} as baselines
     on common.baseline_n = baselines.n
     and common.baseline_c = baselines.c
     and common.baseline_n >= baselines.k
     and common.candidate_n >= baselines.k
-  left join {{ ref('int_passk__states') }} as candidates
+  left join {{ ref('int_passk__estimates_by_count') }} as candidates
     on common.candidate_n = candidates.n and common.candidate_c = candidates.c and baselines.k = candidates.k
-  left join {{ ref('int_passk__state_uncertainty') }} as of_baseline
+  left join {{ ref('int_passk__uncertainty_by_count') }} as of_baseline
     on baselines.n = of_baseline.n and baselines.c = of_baseline.c and baselines.k = of_baseline.k
-  left join {{ ref('int_passk__state_uncertainty') }} as of_candidate
+  left join {{ ref('int_passk__uncertainty_by_count') }} as of_candidate
     on candidates.n = of_candidate.n and candidates.c = of_candidate.c and candidates.k = of_candidate.k
 ),
 

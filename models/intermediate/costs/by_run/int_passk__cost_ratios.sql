@@ -14,7 +14,7 @@ numbers as (
     spending.measure,
     changed_runs.log_version,
     row_number() over (order by spending.run_id, spending.suite, spending.measure) as number
-  from {{ ref('int_passk__spending') }} as spending
+  from {{ ref('int_passk__task_spending') }} as spending
   inner join changed_runs
     on spending.run_id = changed_runs.run_id and spending.suite = changed_runs.suite
   group by spending.run_id, spending.suite, spending.measure, changed_runs.log_version
@@ -24,7 +24,7 @@ spending as (
   select
     spending.*,
     numbers.number
-  from {{ ref('int_passk__spending') }} as spending
+  from {{ ref('int_passk__task_spending') }} as spending
   inner join numbers
     on {{ passk._same_keys(keys, 'spending', 'numbers') }}
   {#- Without counted attempts a task has still been paid for, which a success has to pay too. #}

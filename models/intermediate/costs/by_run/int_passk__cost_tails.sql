@@ -34,7 +34,7 @@ numbers as (
     row_number() over (order by spending.run_id, spending.suite, spending.measure) as number,
     {{ passk._as_double('count(*)') }} as tasks,
     {{ passk._as_double('sum(spending.measured_passes + spending.measured_failures)') }} as measured_attempts
-  from {{ ref('int_passk__spending') }} as spending
+  from {{ ref('int_passk__task_spending') }} as spending
   inner join changed_runs
     on spending.run_id = changed_runs.run_id and spending.suite = changed_runs.suite
   where spending.measured_passes + spending.measured_failures > 0
@@ -53,7 +53,7 @@ tasks as {{ passk._made_once() }}(
     spending.lone_task,
     row_number() over (partition by numbers.number order by spending.task_id) as task_number,
     1e0 / (spending.measured_passes + spending.measured_failures) as weight
-  from {{ ref('int_passk__spending') }} as spending
+  from {{ ref('int_passk__task_spending') }} as spending
   inner join numbers
     on {{ passk._same_keys(keys, 'spending', 'numbers') }}
   where spending.measured_passes + spending.measured_failures > 0

@@ -21,7 +21,7 @@ estimated as {{ passk._made_once() }}(
     cast(by_count.c as {{ double }}) / nullif(by_count.n, 0) as pass_rate,
     states.pass_hat_k
   from by_count
-  inner join {{ ref('int_passk__states') }} as states
+  inner join {{ ref('int_passk__estimates_by_count') }} as states
     on by_count.n = states.n and by_count.c = states.c and states.k = {{ k }}
 ),
 

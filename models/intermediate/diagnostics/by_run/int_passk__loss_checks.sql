@@ -19,7 +19,7 @@ estimated as {{ passk._made_once() }}(
     by_count.*,
     states.lost_reliability
   from by_count
-  inner join {{ ref('int_passk__states') }} as states
+  inner join {{ ref('int_passk__estimates_by_count') }} as states
     on by_count.n = states.n and by_count.c = states.c and states.k = {{ k }}
 ),
 

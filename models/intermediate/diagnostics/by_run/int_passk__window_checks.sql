@@ -31,7 +31,7 @@ estimated as {{ passk._made_once() }}(
   from {{ ref('int_passk__tasks_by_count') }} as by_count
   inner join changed_runs
     on by_count.run_id = changed_runs.run_id and by_count.suite = changed_runs.suite
-  inner join {{ ref('int_passk__states') }} as states
+  inner join {{ ref('int_passk__estimates_by_count') }} as states
     on by_count.n = states.n and by_count.c = states.c and states.k = {{ k }}
   where by_count.slice_name = 'all'
 ),

@@ -78,7 +78,7 @@ scored as {{ passk._made_once() }}(
     case when parts.failures = 0 then 0e0 else mended_states.pass_hat_k - states.pass_hat_k end as gain
   from parts
   cross join grid
-  inner join {{ ref('int_passk__states') }} as states
+  inner join {{ ref('int_passk__estimates_by_count') }} as states
     on parts.n = states.n and parts.c = states.c and grid.k = states.k
   left join mended_states
     on parts.n = mended_states.n and parts.c + parts.failures = mended_states.c and grid.k = mended_states.k

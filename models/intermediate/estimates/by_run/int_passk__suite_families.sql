@@ -36,7 +36,7 @@ scored as (
     {%- endfor %}
     case when counts.n >= states.k then counts.tasks else 0 end as eligible
   from counts
-  inner join {{ ref('int_passk__states') }} as states
+  inner join {{ ref('int_passk__estimates_by_count') }} as states
     on counts.n = states.n and counts.c = states.c
 ),
 

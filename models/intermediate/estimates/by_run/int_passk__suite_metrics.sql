@@ -42,9 +42,9 @@ weighed as (
   from {{ ref('int_passk__tasks_by_count') }} as histogram
   inner join changed_runs
     on histogram.run_id = changed_runs.run_id and histogram.suite = changed_runs.suite
-  inner join {{ ref('int_passk__states') }} as states
+  inner join {{ ref('int_passk__estimates_by_count') }} as states
     on histogram.n = states.n and histogram.c = states.c
-  left join {{ ref('int_passk__state_uncertainty') }} as uncertainty
+  left join {{ ref('int_passk__uncertainty_by_count') }} as uncertainty
     on states.n = uncertainty.n and states.c = uncertainty.c and states.k = uncertainty.k
 ),
 

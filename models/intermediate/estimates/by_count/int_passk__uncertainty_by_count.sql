@@ -10,7 +10,7 @@ with states as (
   select distinct
     n,
     c
-  from {{ ref('int_passk__states') }}
+  from {{ ref('int_passk__estimates_by_count') }}
   where n > 0
   {%- if is_incremental() %}
   except
@@ -102,7 +102,7 @@ transformed as (
     1 - pivoted.pass_at_k_estimate_1 as pass_at_k,
     pivoted.pass_hat_k_estimate_1 as pass_hat_k
   from pivoted
-  inner join {{ ref('int_passk__state_limits') }} as limits
+  inner join {{ ref('int_passk__limits_by_count') }} as limits
     on pivoted.n = limits.n and pivoted.c = limits.c
 )
 

@@ -13,7 +13,7 @@ with states as (
   select distinct
     n,
     c
-  from {{ ref('int_passk__states') }}
+  from {{ ref('int_passk__estimates_by_count') }}
   where n > 0
   {%- if is_incremental() %}
   except
