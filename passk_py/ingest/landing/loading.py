@@ -171,7 +171,8 @@ def land(paths: Sequence[str | Path | FileReport], target: Target, options: Opti
     """Take paths through the five steps, each of which pulls from the one before."""
     report = ReportBuilder()
     alone = len(paths) == 1 and isinstance(paths[0], str | Path) and Path(paths[0]).is_file()
-    target = replace(target, alone=alone)
+    # A database in memory is written nowhere else.
+    target = replace(target, alone=alone and options.keep)
     with Jobs[FileReport](options.jobs, target.connections) as jobs:
         files = discover(paths, report)
         sources = identify(files, target, options, report)

@@ -28,7 +28,7 @@ class Target:
     connections: Connections
     storage: Storage
     alone: bool = False
-    """Whether one file is all that lands."""
+    """Whether one log is all that lands in a database file."""
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
