@@ -26,6 +26,8 @@ _LEAST_INFORMATIVE: Final = 10
 
 _STEEP, _FLAT = 0.25, 0.6
 
+_TASKS: Final = pl.col("tasks")
+"""How many tasks a row stands for."""
 FLOOR_OF_SUITE: Final = 0.25
 FLOOR_OF_DIFFERENCE: Final = 0.5
 """The least floor of the intervals for these tasks, beside the variances."""
@@ -101,23 +103,38 @@ def with_task_uncertainty(states: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
+def mean(x: pl.Expr) -> pl.Expr:
+    """Give the mean of a column over the tasks that have a value."""
+    return (x * _TASKS).sum() / _tasks_with(x)
+
+
 def covariance(x: pl.Expr, y: pl.Expr) -> pl.Expr:
-    """Give the sample covariance of two columns that are null in the same rows."""
-    pairs = x.count()
-    about = ((x - x.mean()) * (y - y.mean())).sum() / (pairs - 1)
-    return pl.when(pairs > 1).then(about)
+    """Give the sample covariance over tasks of two columns that are null in the same rows."""
+    about = (_TASKS * (x - mean(x)) * (y - mean(y))).sum() / (_tasks_with(x) - 1)
+    return pl.when(_tasks_with(x) > 1).then(about)
+
+
+def _tasks_with(x: pl.Expr) -> pl.Expr:
+    """Count the tasks that have a value; null without one."""
+    tasks = pl.when(x.is_not_null()).then(_TASKS).sum()
+    return pl.when(tasks > 0).then(tasks)
 
 
 def scatter(eligible: pl.Expr) -> dict[str, pl.Expr]:
     """Give what the limits of a suite's means need of its eligible tasks."""
     found: dict[str, pl.Expr] = {}
     for metric in ("pass_at_k", "pass_hat_k"):
-        within = pl.col(f"within_{metric}").filter(eligible)
+        score, within, bayes, spread = (
+            pl.when(eligible).then(pl.col(name))
+            for name in (metric, f"within_{metric}", f"{metric}_bayes", f"spread_{metric}_bayes")
+        )
         found |= {
-            f"var_{metric}": pl.col(metric).filter(eligible).var(),
-            f"within_{metric}": pl.when(within.null_count() == 0).then(within.sum()),
-            f"{metric}_bayes": pl.col(f"{metric}_bayes").filter(eligible).mean(),
-            f"spread_{metric}_bayes": pl.col(f"spread_{metric}_bayes").filter(eligible).sum(),
+            f"var_{metric}": covariance(score, score),
+            f"within_{metric}": pl.when((eligible & within.is_null()).sum() == 0).then(
+                (within * _TASKS).sum()
+            ),
+            f"{metric}_bayes": mean(bayes),
+            f"spread_{metric}_bayes": (spread * _TASKS).sum(),
         }
     return found
 
@@ -131,7 +148,7 @@ def family_scatter(estimated: pl.LazyFrame, place: Sequence[str]) -> pl.LazyFram
     n, c, k = pl.col("n"), pl.col("c"), pl.col("k")
     scores = {"pass_1": c / n, "pass_at_k": pl.col("pass_at_k"), "pass_hat_k": pl.col("pass_hat_k")}
     tasks, families = pl.col("tasks"), pl.len()
-    about = {name: pl.col(name) - pl.col(name).mean().over(*place, "k") for name in scores}
+    about = {name: pl.col(name) - mean(pl.col(name)).over(*place, "k") for name in scores}
 
     def spread(one: str, other: str) -> pl.Expr:
         squares = (pl.col(one) * pl.col(other)).sum() / tasks.sum()
@@ -141,13 +158,15 @@ def family_scatter(estimated: pl.LazyFrame, place: Sequence[str]) -> pl.LazyFram
         estimated.filter(n >= k)
         .select(
             *(*place, "k", "family"),
-            # A task whose family is not known is a family of its own.
-            lone=pl.when(pl.col("family").is_null()).then(pl.col("task_id")),
+            *("lone", "tasks"),
             **scores,
         )
         .with_columns(**about)
         .group_by(*place, "k", "family", "lone")
-        .agg(tasks=pl.len().cast(pl.Float64), **{name: pl.col(name).sum() for name in scores})
+        .agg(
+            tasks=tasks.sum().cast(pl.Float64),
+            **{name: (pl.col(name) * tasks).sum() for name in scores},
+        )
         .group_by(*place, "k")
         .agg(
             families=families.cast(pl.Int64),

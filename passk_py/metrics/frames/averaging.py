@@ -12,8 +12,11 @@ from passk_py.metrics.frames.counting import counted_tasks
 from passk_py.metrics.frames.estimating import (
     DEFAULT_KS,
     METRICS,
+    ORDER_METRICS,
+    STATE_METRICS,
     estimated_counts,
     limited_columns,
+    ordered_estimates,
 )
 from passk_py.metrics.logs import as_given, read_log
 from passk_py.metrics.uncertainty import (
@@ -21,6 +24,7 @@ from passk_py.metrics.uncertainty import (
     covariance,
     curve_shape,
     family_scatter,
+    mean,
     scatter,
     with_suite_limits,
     with_task_uncertainty,
@@ -172,9 +176,12 @@ def suite_metrics_of_counts(
     ordered: bool,
 ) -> pl.LazyFrame:
     """Give :func:`suite_metrics` of tasks that are counted already, of the whole or of a slice."""
-    estimated = estimated_counts(counts, ks, with_task_uncertainty, ordered=ordered)
+    place = _place(slice_name)
+    states = _tasks_by_count(counts, place, by_family=by_family)
+    estimated = estimated_counts(states, ks, with_task_uncertainty)
     return _suite(
         estimated,
+        _means_by_order(counts, ks, place) if ordered else None,
         slice_name,
         by_family=by_family,
         min_eligible_share=min_eligible_share,
@@ -184,6 +191,35 @@ def suite_metrics_of_counts(
 
 def _place(slice_name: str | None) -> tuple[str, ...]:
     return ("run_id", "suite") if slice_name is None else ("run_id", "suite", "slice_value")
+
+
+def _tasks_by_count(counts: pl.LazyFrame, place: Sequence[str], *, by_family: bool) -> pl.LazyFrame:
+    """Put tasks of the same counts together, which decide all but what the order does."""
+    related = ["family", "lone"] if by_family else []
+    if by_family:
+        # A task whose family is not known is a family of its own.
+        lone = pl.when(pl.col("family").is_null()).then(pl.col("task_id"))
+        counts = counts.with_columns(lone=lone)
+    keys = (*place, "n", "c", "broken", *related)
+    # Sorted, so that the sums over them round alike each time.
+    return (
+        counts.group_by(keys)
+        .agg(pl.col("attempts").sum(), pl.col("excluded").sum(), tasks=pl.len().cast(pl.Int64))
+        .sort(keys)
+    )
+
+
+def _means_by_order(counts: pl.LazyFrame, ks: Sequence[int], place: Sequence[str]) -> pl.LazyFrame:
+    """Average over the eligible tasks what depends on the order of their attempts."""
+    eligible = (pl.col("n") >= pl.col("k")).fill_null(value=False)
+    return (
+        ordered_estimates(counts, ks)
+        .group_by(*place, "k")
+        .agg(
+            windowed=(pl.col("windows") > 0).sum().cast(pl.Int64),
+            **{name: pl.when(eligible).then(pl.col(name)).mean() for name in ORDER_METRICS},
+        )
+    )
 
 
 def _with_families(
@@ -206,6 +242,7 @@ def _with_families(
 
 def _suite(
     estimated: pl.LazyFrame,
+    by_order: pl.LazyFrame | None,
     slice_name: str | None,
     *,
     by_family: bool,
@@ -218,25 +255,29 @@ def _suite(
     eligible = (n >= k).fill_null(value=False)
     rate = pl.when(eligible).then(c / n)
     eligible_tasks, total_tasks = pl.col("eligible_tasks"), pl.col("total_tasks")
+    tasks = pl.col("tasks")
     table = estimated.group_by(*place, "k").agg(
-        eligible_tasks=eligible.sum().cast(pl.Int64),
-        total_tasks=pl.len().cast(pl.Int64),
+        eligible_tasks=tasks.filter(eligible).sum(),
+        total_tasks=tasks.sum(),
         least_n=n.filter(eligible).min(),
         attempts=pl.col("attempts").sum(),
-        n=n.sum(),
-        c=c.sum(),
+        n=(n * tasks).sum(),
+        c=(c * tasks).sum(),
         excluded=pl.col("excluded").sum(),
-        windowed=(pl.col("windows") > 0).sum().cast(pl.Int64),
-        broken=pl.col("broken").is_not_null().sum().cast(pl.Int64),
+        broken=tasks.filter(pl.col("broken").is_not_null()).sum(),
         why=pl.col("broken").drop_nulls().first(),
-        pass_1=rate.mean(),
-        var_pass_1=rate.var(),
-        informative_tasks=(eligible & (c > 0) & (c < n)).sum().cast(pl.Int64),
+        pass_1=mean(rate),
+        var_pass_1=covariance(rate, rate),
+        informative_tasks=tasks.filter(eligible & (c > 0) & (c < n)).sum(),
         covariance=covariance(rate, pl.when(eligible).then(pl.col("pass_hat_k"))),
         **scatter(eligible),
-        **{name: pl.when(eligible).then(pl.col(name)).mean() for name in METRICS},
+        **{name: mean(pl.when(eligible).then(pl.col(name))) for name in STATE_METRICS},
     )
-
+    if by_order is None:
+        unknown = dict.fromkeys(ORDER_METRICS, pl.lit(None, pl.Float64))
+        table = table.with_columns(windowed=pl.lit(0, pl.Int64), **unknown)
+    else:
+        table = table.join(by_order, on=[*place, "k"], how="left", nulls_equal=True)
     table = _with_families(table, family_scatter(estimated, place) if by_family else None, place)
 
     def enough(tasks: pl.Expr) -> pl.Expr:

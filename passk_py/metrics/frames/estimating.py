@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 DEFAULT_KS: Final = (1, 2, 3, 4, 5, 6, 8, 10, 16, 32, 64, 100)
 """The k that are reported when none are given: the default of the var ``passk_ks``."""
-_STATE_METRICS: Final = ("pass_at_k", "pass_hat_k", "pass_at_k_plugin", "pass_hat_k_plugin")
-METRICS: Final = (
-    *_STATE_METRICS,
+STATE_METRICS: Final = ("pass_at_k", "pass_hat_k", "pass_at_k_plugin", "pass_hat_k_plugin")
+ORDER_METRICS: Final = (
     "pass_at_k_window",
     "pass_hat_k_window",
     "pass_at_k_first_k",
     "pass_hat_k_first_k",
 )
+METRICS: Final = (*STATE_METRICS, *ORDER_METRICS)
 _WINDOW_COUNTS: Final = ("windows", "pass_windows", "fail_windows")
 
 
@@ -57,28 +57,14 @@ def _states(table: pl.LazyFrame, ks: Sequence[int], more: More) -> pl.LazyFrame:
     )
 
 
-def estimated_counts(
-    table: pl.LazyFrame, ks: Sequence[int], more: More, *, ordered: bool
-) -> pl.LazyFrame:
-    """Compute every estimator, and more of n, c and k, of every row of counts at every k."""
-    if ordered:
-        lists = {name: pl.concat_list(f"{name}_{k}" for k in ks) for name in _WINDOW_COUNTS}
-    else:
-        unknown = pl.lit(None, pl.Int64)
-        table = table.with_columns(first_pass_rank=unknown, first_fail_rank=unknown)
-        lists = {name: pl.concat_list(unknown for _ in ks) for name in _WINDOW_COUNTS}
-    n, k = pl.col("n"), pl.col("k")
-    reason = (
-        pl.when(pl.col("broken").is_not_null())
-        .then(pl.col("broken"))
-        .when(n == 0)
-        .then(pl.lit("no counted attempt"))
-        .when(n < k)
-        .then(pl.format("n = {} < k = {}", n, k))
-    )
-    long = (
-        table.with_columns(**lists)
-        .join(
+def estimated_counts(table: pl.LazyFrame, ks: Sequence[int], more: More) -> pl.LazyFrame:
+    """Compute the estimators of n and c, and more, of every row of counts at every k.
+
+    Lists of the table, with a value for each k, are taken apart with them.
+    """
+    plugins = (name for name in STATE_METRICS if "plugin" in name)
+    return (
+        table.join(
             _states(table, ks, more),
             on=["n", "c"],
             how="left",
@@ -86,19 +72,28 @@ def estimated_counts(
             maintain_order="left",
         )
         .explode(cs.list(), empty_as_null=False)
+        .with_columns(pl.when(pl.col("n") >= pl.col("k")).then(pl.col(name)) for name in plugins)
     )
-    by_order = {
+
+
+def ordered_estimates(table: pl.LazyFrame, ks: Sequence[int]) -> pl.LazyFrame:
+    """Compute the estimators that depend on the order, of every row of counts at every k."""
+    of_each_k = pl.concat_list(pl.lit(k, pl.Int64) for k in ks)
+    long = table.with_columns(k=of_each_k, **_window_lists(ks)).explode("k", *_WINDOW_COUNTS)
+    return long.with_columns(**_by_order())
+
+
+def _window_lists(ks: Sequence[int]) -> dict[str, pl.Expr]:
+    return {name: pl.concat_list(f"{name}_{k}" for k in ks) for name in _WINDOW_COUNTS}
+
+
+def _by_order() -> dict[str, pl.Expr]:
+    return {
         "pass_at_k_window": est.pass_at_k_from_windows("fail_windows", "windows"),
         "pass_hat_k_window": est.pass_hat_k_from_windows("pass_windows", "windows"),
         "pass_at_k_first_k": est.pass_at_k_from_rank("first_pass_rank", "n", "k"),
         "pass_hat_k_first_k": est.pass_hat_k_from_rank("first_fail_rank", "n", "k"),
     }
-    if not ordered:
-        by_order = {name: pl.lit(None, pl.Float64) for name in by_order}
-    plugins = {
-        name: pl.when(n >= k).then(pl.col(name)) for name in _STATE_METRICS if "plugin" in name
-    }
-    return long.with_columns(**by_order, **plugins, null_reason=reason)
 
 
 @any_frame
@@ -167,10 +162,25 @@ def task_metrics_of_counts(
     counts: pl.LazyFrame, ks: Sequence[int], *, ordered: bool, confidence: float
 ) -> pl.LazyFrame:
     """Give :func:`task_metrics` of tasks that are counted already."""
+    n, k = pl.col("n"), pl.col("k")
+    reason = (
+        pl.when(pl.col("broken").is_not_null())
+        .then(pl.col("broken"))
+        .when(n == 0)
+        .then(pl.lit("no counted attempt"))
+        .when(n < k)
+        .then(pl.format("n = {} < k = {}", n, k))
+    )
+    by_order = _by_order()
+    if ordered:
+        counts = counts.with_columns(**_window_lists(ks))
+    else:
+        counts = counts.with_columns(windows=pl.lit(None, pl.Int64))
+        by_order = dict.fromkeys(by_order, pl.lit(None, pl.Float64))
     limits = partial(with_task_limits, confidence=confidence)
-    table = estimated_counts(counts, ks, limits, ordered=ordered)
-    shown: tuple[str, ...] = (*limited_columns(_STATE_METRICS[:2]), *_STATE_METRICS[2:])
-    columns = ("k", "n", "c", "excluded", *shown, "windows", *METRICS[4:])
+    table = estimated_counts(counts, ks, limits).with_columns(**by_order, null_reason=reason)
+    shown: tuple[str, ...] = (*limited_columns(STATE_METRICS[:2]), *STATE_METRICS[2:])
+    columns = ("k", "n", "c", "excluded", *shown, "windows", *ORDER_METRICS)
     return table.select(*TASK, *columns, "null_reason")
 
 

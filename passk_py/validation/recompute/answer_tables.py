@@ -53,13 +53,16 @@ _FALLS: Final = ("pass_hat_k",)
 """The metric of which the answer shows falls."""
 
 _ATTEMPTS_SQL: Final = f"""
--- Most logs repeat no attempt. A task whose attempts set as many bits as there are has none twice; those beyond 126 set none.
+-- Most logs repeat no attempt. A task has none twice whose attempts set as many bits as there are
+-- attempts; numbers beyond 126 set none.
 create temp table repeated_keys as
 select {_KEY} from landing.attempts semi join (
   select run_id, suite, task_id
   from landing.attempts
   group by all
-  having count(*) <> bit_count(bit_or(case when attempt <= 126 then 1::hugeint << attempt::integer else 0 end))
+  having count(*) <> bit_count(
+    bit_or(case when attempt <= 126 then 1::hugeint << attempt::integer else 0 end)
+  )
 ) using (run_id, suite, task_id)
 group by {_KEY} having count(*) > 1;
 
