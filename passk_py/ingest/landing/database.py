@@ -41,7 +41,9 @@ def writing_at_once(connection: duckdb.DuckDBPyConnection, *, wanted: bool) -> I
     """Let the only commit write into the database itself, as closing it would do anyway."""
     # Otherwise it is written twice, first to the write-ahead log. If there were several commits,
     # each would write some pages once more, which costs more than it saves. So does each statement
-    # on a temporary table, which is why this is only for the commit.
+    # on a temporary table, which is why this is only for the commit. A database in memory has no
+    # write-ahead log.
+    wanted = wanted and _is_a_file(connection)
     if wanted:
         connection.execute("set checkpoint_threshold = '1KB'")
     try:
@@ -51,6 +53,11 @@ def writing_at_once(connection: duckdb.DuckDBPyConnection, *, wanted: bool) -> I
             # The error before this one is the one to tell.
             with suppress(duckdb.Error):
                 connection.execute("reset checkpoint_threshold")
+
+
+def _is_a_file(connection: duckdb.DuckDBPyConnection) -> bool:
+    own = "select path from duckdb_databases() where database_name = current_database()"
+    return connection.execute(own).fetchall() != [(None,)]
 
 
 def check_free(path: Path) -> None:

@@ -171,8 +171,7 @@ def land(paths: Sequence[str | Path | FileReport], target: Target, options: Opti
     """Take paths through the five steps, each of which pulls from the one before."""
     report = ReportBuilder()
     alone = len(paths) == 1 and isinstance(paths[0], str | Path) and Path(paths[0]).is_file()
-    # A database in memory is written nowhere else.
-    target = replace(target, alone=alone and options.keep)
+    target = replace(target, alone=alone)
     with Jobs[FileReport](options.jobs, target.connections) as jobs:
         files = discover(paths, report)
         sources = identify(files, target, options, report)

@@ -28,7 +28,7 @@ class Target:
     connections: Connections
     storage: Storage
     alone: bool = False
-    """Whether one log is all that lands in a database file."""
+    """Whether one file is all that lands."""
 
     @property
     def connection(self) -> duckdb.DuckDBPyConnection:
