@@ -68,7 +68,9 @@ shared as (
     grid.k,
     histogram.run_id,
     histogram.place,
-    sum(case when histogram.both_n >= grid.k then histogram.tasks else 0 end) as shared_tasks
+    cast(
+      sum(case when histogram.both_n >= grid.k then histogram.tasks else 0 end) as {{ dbt.type_bigint() }}
+    ) as shared_tasks
   from histogram
   cross join grid
   group by histogram.suite, histogram.last_run_id, grid.k, histogram.run_id, histogram.place

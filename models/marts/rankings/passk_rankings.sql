@@ -32,9 +32,9 @@ tallies as (
     run_id,
     metric,
     k,
-    sum(case when is_told_apart and difference < 0 then 1 else 0 end) as better_runs,
-    sum(case when is_told_apart and difference > 0 then 1 else 0 end) as worse_runs,
-    sum(case when not is_told_apart then 1 else 0 end) as near_runs,
+    cast(sum(case when is_told_apart and difference < 0 then 1 else 0 end) as {{ bigint }}) as better_runs,
+    cast(sum(case when is_told_apart and difference > 0 then 1 else 0 end) as {{ bigint }}) as worse_runs,
+    cast(sum(case when not is_told_apart then 1 else 0 end) as {{ bigint }}) as near_runs,
     {#- Of two runs, each has half of the variance of their difference. #}
     avg(case when not is_told_apart then difference_error * difference_error / 2 end) as variance,
     {{ passk._listed("case when not is_told_apart then replace(other_run_id, ',', ';') end", 'other_rank') }}
