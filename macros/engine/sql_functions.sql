@@ -1,7 +1,7 @@
 {#- The estimators as functions of the database, for people who ask in SQL: `select pass_hat_k(16, 14, 4)`.
 
-    Binding them takes a tenth of a second, so they are made where int_passk__estimates_by_count, with which they share the formulas, has no row
-    of this version and these vars. -#}
+    Binding them takes a tenth of a second, so they are made where int_passk__estimates_by_count, with which they share the
+    formulas, has no row of this version and these vars. -#}
 {% macro _make_outdated_functions() -%}
   {%- if not is_incremental() or not run_query(
     'select 1 from ' ~ this ~ ' where built_with = ' ~ passk._quoted(passk._built_with()) ~ ' limit 1'

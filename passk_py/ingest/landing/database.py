@@ -43,7 +43,7 @@ def writing_at_once(connection: duckdb.DuckDBPyConnection, *, wanted: bool) -> I
     # each would write some pages once more, which costs more than it saves. So does each statement
     # on a temporary table, which is why this is only for the commit. A database in memory has no
     # write-ahead log.
-    wanted = wanted and _is_a_file(connection)
+    wanted = wanted and path_of(connection) is not None
     if wanted:
         connection.execute("set checkpoint_threshold = '1KB'")
     try:
@@ -55,9 +55,11 @@ def writing_at_once(connection: duckdb.DuckDBPyConnection, *, wanted: bool) -> I
                 connection.execute("reset checkpoint_threshold")
 
 
-def _is_a_file(connection: duckdb.DuckDBPyConnection) -> bool:
+def path_of(connection: duckdb.DuckDBPyConnection) -> str | None:
+    """Give the path of the database as it was opened; None in memory."""
     own = "select path from duckdb_databases() where database_name = current_database()"
-    return connection.execute(own).fetchall() != [(None,)]
+    [(path,)] = connection.execute(own).fetchall()
+    return None if path is None else str(path)
 
 
 def check_free(path: Path) -> None:

@@ -20,6 +20,7 @@ from passk_py.common.contract import LANDING_COLUMNS, TRANSCRIPT
 from passk_py.common.errors import PasskError
 from passk_py.common.files import absolute, to_disk
 from passk_py.common.sql_text import quote
+from passk_py.ingest.landing.database import path_of
 from passk_py.ingest.landing.storage import Batch, InDatabase, Part, Storage, whole_rows
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def storage_of(connection: duckdb.DuckDBPyConnection) -> Storage:
     except duckdb.CatalogException:
         return InDatabase()
     _add_missing_column(connection)
-    here = _path_of(connection)
+    here = _real_path_of(connection)
     if database != here:
         if Path(database).exists():
             raise PasskError(
@@ -219,7 +220,7 @@ def keep_in_parquet(
     )
     connection.execute(
         "insert into landing.parquet_folder values (?, ?, ?)",
-        [str(path), owner, _path_of(connection)],
+        [str(path), owner, _real_path_of(connection)],
     )
     connection.execute(
         "create table landing.parquet_files (path varchar, source_file varchar, suite varchar, "
@@ -231,12 +232,9 @@ def keep_in_parquet(
     return InParquet(path, owner)
 
 
-def _path_of(connection: duckdb.DuckDBPyConnection) -> str:
+def _real_path_of(connection: duckdb.DuckDBPyConnection) -> str:
     """Give the path of the database, whichever links lead to it."""
-    rows = connection.execute(
-        "select path from duckdb_databases() where database_name = current_database()"
-    ).fetchall()
-    return os.path.realpath(str(rows[0][0]))
+    return os.path.realpath(str(path_of(connection)))
 
 
 def _add_missing_column(connection: duckdb.DuckDBPyConnection) -> None:

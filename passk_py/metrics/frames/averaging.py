@@ -12,6 +12,7 @@ from passk_py.metrics.frames.counting import counted_tasks
 from passk_py.metrics.frames.estimating import (
     DEFAULT_KS,
     METRICS,
+    NO_ORDER,
     ORDER_METRICS,
     STATE_METRICS,
     estimated_counts,
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
     from passk_py.metrics.logs import FrameT
 
+_ELIGIBLE: Final = (pl.col("n") >= pl.col("k")).fill_null(value=False)
+"""A task whose counts are not known, because a number occurs twice, is not eligible."""
 _FAMILIES: Final = ("families", "effective_families")
 _VARIANCES: Final = ("var_pass_1", "var_pass_at_k", "var_pass_hat_k", "covariance")
 
@@ -211,13 +214,12 @@ def _tasks_by_count(counts: pl.LazyFrame, place: Sequence[str], *, by_family: bo
 
 def _means_by_order(counts: pl.LazyFrame, ks: Sequence[int], place: Sequence[str]) -> pl.LazyFrame:
     """Average over the eligible tasks what depends on the order of their attempts."""
-    eligible = (pl.col("n") >= pl.col("k")).fill_null(value=False)
     return (
         ordered_estimates(counts, ks)
         .group_by(*place, "k")
         .agg(
             windowed=(pl.col("windows") > 0).sum().cast(pl.Int64),
-            **{name: pl.when(eligible).then(pl.col(name)).mean() for name in ORDER_METRICS},
+            **{name: pl.when(_ELIGIBLE).then(pl.col(name)).mean() for name in ORDER_METRICS},
         )
     )
 
@@ -251,8 +253,7 @@ def _suite(
 ) -> pl.LazyFrame:
     """Average over tasks, for the whole suite or for the values of a slice."""
     place = _place(slice_name)
-    n, c, k = pl.col("n"), pl.col("c"), pl.col("k")
-    eligible = (n >= k).fill_null(value=False)
+    n, c, k, eligible = pl.col("n"), pl.col("c"), pl.col("k"), _ELIGIBLE
     rate = pl.when(eligible).then(c / n)
     eligible_tasks, total_tasks = pl.col("eligible_tasks"), pl.col("total_tasks")
     tasks = pl.col("tasks")
@@ -274,8 +275,7 @@ def _suite(
         **{name: mean(pl.when(eligible).then(pl.col(name))) for name in STATE_METRICS},
     )
     if by_order is None:
-        unknown = dict.fromkeys(ORDER_METRICS, pl.lit(None, pl.Float64))
-        table = table.with_columns(windowed=pl.lit(0, pl.Int64), **unknown)
+        table = table.with_columns(windowed=pl.lit(0, pl.Int64), **NO_ORDER)
     else:
         table = table.join(by_order, on=[*place, "k"], how="left", nulls_equal=True)
     table = _with_families(table, family_scatter(estimated, place) if by_family else None, place)

@@ -35,6 +35,8 @@ ORDER_METRICS: Final = (
     "pass_hat_k_first_k",
 )
 METRICS: Final = (*STATE_METRICS, *ORDER_METRICS)
+NO_ORDER: Final = dict.fromkeys(ORDER_METRICS, pl.lit(None, pl.Float64))
+"""The columns of :data:`ORDER_METRICS` where the order is not asked for."""
 _WINDOW_COUNTS: Final = ("windows", "pass_windows", "fail_windows")
 
 
@@ -171,12 +173,9 @@ def task_metrics_of_counts(
         .when(n < k)
         .then(pl.format("n = {} < k = {}", n, k))
     )
-    by_order = _by_order()
-    if ordered:
-        counts = counts.with_columns(**_window_lists(ks))
-    else:
-        counts = counts.with_columns(windows=pl.lit(None, pl.Int64))
-        by_order = dict.fromkeys(by_order, pl.lit(None, pl.Float64))
+    by_order = _by_order() if ordered else NO_ORDER
+    windows = _window_lists(ks) if ordered else {"windows": pl.lit(None, pl.Int64)}
+    counts = counts.with_columns(**windows)
     limits = partial(with_task_limits, confidence=confidence)
     table = estimated_counts(counts, ks, limits).with_columns(**by_order, null_reason=reason)
     shown: tuple[str, ...] = (*limited_columns(STATE_METRICS[:2]), *STATE_METRICS[2:])

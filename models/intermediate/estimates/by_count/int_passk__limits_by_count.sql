@@ -47,7 +47,6 @@ peaks as (
     asin(sqrt({{ passk._as_double('c') }} / n)) as peak,
     8 / sqrt({{ passk._as_double('2 * n') }}) as reach
   from states
-  where n > 0
 ),
 
 ranges as {{ passk._made_once() }}(
